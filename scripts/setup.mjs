@@ -1,0 +1,30 @@
+// Makes sure that what package-lock.json asks for is installed, and does nothing when it is. Runs before `npm start` and
+// `npm test`, on whatever Node is there (20 or later): the scripts themselves run on the Node that this installs.
+import { createHash } from "node:crypto";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const stamp = `${root}node_modules/.creel-setup`;
+const wanted = createHash("sha256")
+  .update(readFileSync(`${root}package-lock.json`))
+  .update(`${process.platform}-${process.arch}`)
+  .digest("hex");
+
+if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) process.exit(0);
+
+process.stderr.write("creel: installing what package-lock.json names (once; about half a minute)\n");
+// npm names its own entry file to the scripts it runs; without it (plain `node scripts/setup.mjs`) the command does.
+const npm = process.env.npm_execpath;
+const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+const { status, error } = npm
+  ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: ["ignore", 2, 2] })
+  : spawnSync("npm", args, { cwd: root, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+if (error || status !== 0) {
+  process.stderr.write(
+    `creel: npm ci failed${error ? `: ${error.message}` : ` with exit code ${status}`}. Check that a registry is reachable, then try again.\n`,
+  );
+  process.exit(1);
+}
+writeFileSync(stamp, wanted);

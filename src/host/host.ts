@@ -1,0 +1,294 @@
+/**
+ * Trusted side: the host. It joins catalog, registry, lanes and runners into the calls a gateway makes. Hooks and events are
+ * untyped here; the SDK puts the catalog's types on top.
+ */
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chainRule } from "../protocol/chain-rule.ts";
+import type { AnyHook, HookTable } from "../protocol/catalog.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { pack } from "../protocol/frame.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { PROTOCOL_VERSION } from "../protocol/messages.ts";
+import type { Hello, LaneMessage } from "../protocol/messages.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import { needsApproval, settleApproval } from "./approvals.ts";
+import type { RequestApproval } from "./approvals.ts";
+import { HostEvents } from "./events.ts";
+import type { FactName, Facts } from "./events.ts";
+import { guestError, oneLine } from "./guest-error.ts";
+import { guestCode } from "./guest-code.ts";
+import { inspect } from "./inspect.ts";
+import type { PluginReport } from "./inspect.ts";
+import { Fleet } from "./lanes/fleet.ts";
+import type { LaneClient } from "./lanes/lane-client.ts";
+import { SyncLines } from "./lanes/sync-lines.ts";
+import type { StartUnit } from "./lanes/unit.ts";
+import { logFacts } from "./log.ts";
+import type { Logger } from "./log.ts";
+import type { Plugin } from "./plugin.ts";
+import { Plugins } from "./plugins.ts";
+import { Registry } from "./registry.ts";
+import { observe } from "./runner/observe.ts";
+import { prepare } from "./runner/prepare.ts";
+import { walk } from "./runner/walk.ts";
+import type { WalkInput } from "./runner/walk.ts";
+import { suggest } from "./suggest.ts";
+
+export interface HostOptions {
+  readonly lanes: number;
+  readonly lanesPerUnit: number;
+  readonly startUnit: StartUnit;
+  readonly hooks: HookTable;
+  readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
+  readonly heapMb: number;
+  readonly requestApproval: RequestApproval | undefined;
+  readonly logger: Logger;
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+}
+
+export class CoreHost {
+  readonly id = `h${randomBytes(4).toString("hex")}`;
+  readonly #options: HostOptions;
+  readonly #hooks: HookTable;
+  readonly #events: HostEvents;
+  readonly #registry: Registry;
+  readonly #plugins: Plugins;
+  readonly #fleet: Fleet;
+  readonly #sync: SyncLines;
+  readonly #ready = new Set<number>();
+  #greeting = "";
+  #lastDeath = "it did not answer";
+  #onReady: (() => void) | undefined;
+  #runs = 0;
+  #inFlight = 0;
+  #drained: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#hooks = options.hooks;
+    this.#events = new HostEvents(this.id, (error) => options.logger.error({ err: error }, "a listener of the host threw"));
+    this.#registry = new Registry(options.hooks);
+    this.#plugins = new Plugins({
+      registry: this.#registry,
+      events: this.#events,
+      heapMb: options.heapMb,
+      lane: (plugin) => this.#fleet.lanes[plugin.lane]!,
+    });
+    this.#fleet = new Fleet({
+      ...options,
+      greeting: (lane) => [this.#greeting, ...this.#plugins.openings(lane)],
+      message: (lane, message, bodies) => this.#hear(lane, message, bodies),
+      restarted: (why, lanes) => {
+        this.#lastDeath = why;
+        this.#plugins.sandboxDied(lanes, why);
+        this.#events.publish("restart", { why, lanes });
+      },
+    });
+    this.#sync = new SyncLines(this.#fleet);
+    logFacts(this.#events, options.logger);
+  }
+
+  /** Starts the sandbox and loads the plugins. Rejects when the sandbox does not start; a plugin that does not load is only noted. */
+  async open(plugins: readonly Plugin[]): Promise<void> {
+    const rules = Object.fromEntries(Object.values(this.#hooks).map((hook) => [hook.name, chainRule(hook)]));
+    const guest = await guestCode();
+    this.#greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules } satisfies Hello, guest);
+    await Promise.all(plugins.map((plugin) => this.#plugins.add(plugin)));
+    this.#fleet.start();
+    await this.#started();
+    await this.#plugins.settled();
+    if (this.#listensSync()) await this.#sync.open();
+  }
+
+  has(hook: string): boolean {
+    return this.#registry.plan(hook).length > 0;
+  }
+
+  async run(name: string, event: unknown, context?: unknown, options?: RunOptions): Promise<Outcome> {
+    const plan = this.#registry.plan(name);
+    if (plan.length === 0 && !this.#closing && this.#hooks[name]) return this.#nobody(name);
+    const hook = this.#hook(name);
+    if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
+    options?.signal?.throwIfAborted();
+    const prepared = prepare(hook, event, context);
+    const runId = this.#nextRunId();
+    const startedMs = performance.now();
+    this.#inFlight += 1;
+    try {
+      const outcome =
+        hook.kind === "observe"
+          ? await observe(runId, hook, plan, prepared, options?.signal)
+          : await this.#walk({ ...prepared, runId, hook: hook as WalkInput["hook"], plan, failure: this.#failure(hook) }, options?.signal);
+      this.#report(outcome, startedMs);
+      return outcome;
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#drained?.();
+    }
+  }
+
+  /** Observe hooks: returns at once, never throws. */
+  emit(name: string, event: unknown, context?: unknown): void {
+    this.run(name, event, context).catch((error: unknown) =>
+      this.#options.logger.error({ hook: name, err: error }, "an emitted event was not delivered"),
+    );
+  }
+
+  /** Blocks the caller for at most the budgets of the hook's handlers. */
+  runSync(name: string, event: unknown, context?: unknown): Outcome {
+    const hook = this.#hook(name);
+    if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
+    if (hook.kind !== "sync") throw new CreelError("ERR_HOOK_KIND", { hook: name, kind: hook.kind, use: "await host.run for it" });
+    const plan = this.#registry.plan(name);
+    if (plan.length === 0) return this.#nobody(name);
+    const prepared = prepare(hook, event, context);
+    const startedMs = performance.now();
+    const steps = walk({ ...prepared, runId: this.#nextRunId(), hook: hook as WalkInput["hook"], plan, failure: this.#failure(hook) });
+    let next = steps.next();
+    while (!next.done) next = steps.next(this.#sync.run(next.value));
+    this.#report(next.value, startedMs);
+    return next.value;
+  }
+
+  plugins(): PluginReport[] {
+    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry));
+  }
+
+  inspect(id: string): PluginReport {
+    return inspect(this.#plugins.get(id), this.#registry);
+  }
+
+  async reload(id: string): Promise<PluginReport> {
+    await this.#plugins.reload(id);
+    if (this.#listensSync()) await this.#sync.open();
+    return this.inspect(id);
+  }
+
+  disable(id: string): void {
+    this.#plugins.disable(id);
+  }
+
+  on<K extends FactName>(name: K, listener: (fact: Facts[K]) => void): () => void {
+    return this.#events.on(name, listener);
+  }
+
+  /** Process ids of the sandbox; empty with thread isolation. */
+  pids(): number[] {
+    return this.#fleet.pids();
+  }
+
+  /** Lets runs in flight finish, for a while, then ends the sandbox. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#inFlight > 0) {
+      const drained = new Promise<void>((resolve) => (this.#drained = resolve));
+      const patience = new AbortController();
+      await Promise.race([drained, sleep(LIMITS.drainMs, undefined, { signal: patience.signal }).catch(() => {})]);
+      patience.abort();
+    }
+    await Promise.all([this.#fleet.close(), this.#sync.close()]);
+    this.#events.close();
+  }
+
+  async #walk(input: WalkInput, signal?: AbortSignal): Promise<Outcome> {
+    const steps = walk(input);
+    let next = steps.next();
+    while (!next.done) {
+      const { lane, request, event, context } = next.value;
+      next = steps.next(await lane.run(request, event, context, signal));
+    }
+    return needsApproval(next.value) ? settleApproval(next.value, input.event, this.#options.requestApproval, signal) : next.value;
+  }
+
+  #hook(name: string): AnyHook {
+    const hook = this.#hooks[name];
+    if (!hook) throw new CreelError("ERR_HOOK_UNKNOWN", { hook: name, hint: suggest(name, Object.keys(this.#hooks)) });
+    return hook;
+  }
+
+  #failure(hook: AnyHook): AnyHook["failure"] {
+    return this.#options.failure[hook.name] ?? hook.failure;
+  }
+
+  #nextRunId(): string {
+    this.#runs += 1;
+    return `${this.id}-${this.#runs}`;
+  }
+
+  #nobody(hook: string): Outcome {
+    return { runId: this.#nextRunId(), hook, decision: "pass", result: undefined, by: undefined, reason: undefined, calls: NO_CALLS };
+  }
+
+  #listensSync(): boolean {
+    return Object.values(this.#hooks).some((hook) => hook.kind === "sync" && this.has(hook.name));
+  }
+
+  #report(outcome: Outcome, startedMs: number): void {
+    for (const call of outcome.calls) {
+      if (call.error)
+        this.#options.logger.warn(
+          {
+            plugin: call.plugin,
+            hook: outcome.hook,
+            runId: outcome.runId,
+            status: call.status,
+            code: call.error.code,
+            at: call.error.at,
+            error: call.error.message,
+          },
+          "a handler failed",
+        );
+      if (this.#events.wants("call")) this.#events.publish("call", { runId: outcome.runId, hook: outcome.hook, call });
+    }
+    if (this.#events.wants("run")) this.#events.publish("run", { outcome, wallMs: performance.now() - startedMs });
+  }
+
+  async #started(): Promise<void> {
+    const all = new Promise<void>((resolve) => {
+      this.#onReady = () => {
+        if (this.#ready.size === this.#fleet.lanes.length) resolve();
+      };
+      this.#onReady();
+    });
+    const patience = new AbortController();
+    const late = sleep(LIMITS.sandboxStartMs, true, { signal: patience.signal }).catch(() => false);
+    const isLate = await Promise.race([all.then(() => false), late]);
+    patience.abort();
+    if (!isLate) return;
+    await this.close();
+    throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastDeath });
+  }
+
+  /** Everything a lane says of its own accord. Its schema has passed it; whether the cell is the lane's is checked here. */
+  #hear(lane: LaneClient, message: Exclude<LaneMessage, { kind: "reply" }>, bodies: string[]): void {
+    if (message.kind === "ready") {
+      if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
+      this.#ready.add(lane.index);
+      this.#onReady?.();
+      return;
+    }
+    const plugin = this.#plugins.byCell(message.cell, lane);
+    const body = bodies[0];
+    if (!plugin || body === undefined) throw new RangeError(`a message about a cell that is not in lane ${lane.index}`);
+    switch (message.kind) {
+      case "opened":
+        return this.#plugins.opened(plugin, message, body);
+      case "log":
+        return this.#events.publish("log", { plugin: plugin.id, level: message.level, text: oneLine(body, LIMITS.logBytes) });
+      case "fault":
+        plugin.replacements += 1;
+        return this.#events.publish("replaced", { plugin: plugin.id, why: guestError(body, plugin.bundle).message });
+    }
+  }
+}
+
+const NO_CALLS: readonly never[] = Object.freeze([]);

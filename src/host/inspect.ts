@@ -1,0 +1,37 @@
+/** Trusted side: what an operator may know about a plugin. */
+import type { CallError } from "../protocol/outcome.ts";
+import type { CallBudget } from "./budget.ts";
+import type { Plugin, PluginStatus } from "./plugin.ts";
+import type { Registry } from "./registry.ts";
+
+export interface PluginReport {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly status: PluginStatus;
+  readonly error: CallError | undefined;
+  /** What was not accepted of what it registered, and why. */
+  readonly diagnostics: readonly string[];
+  readonly lane: number;
+  readonly loadMs: number | undefined;
+  readonly replacements: number;
+  readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
+  readonly hooks: readonly { readonly hook: string; readonly priority: number; readonly budget: CallBudget }[];
+}
+
+export function inspect(plugin: Plugin, registry: Registry): PluginReport {
+  const { id, name, version, status, error, diagnostics, lane, loadMs, replacements, bundle } = plugin;
+  return {
+    id,
+    name,
+    version,
+    status,
+    error,
+    diagnostics,
+    lane,
+    loadMs,
+    replacements,
+    bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
+    hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
+  };
+}

@@ -1,0 +1,100 @@
+/** Trusted side: the lanes of a host. Starts the units behind them, and starts them again when they die. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { LaneMessage } from "../../protocol/messages.ts";
+import { LaneClient } from "./lane-client.ts";
+import type { LaneUnit, StartUnit, SyncPort } from "./unit.ts";
+
+export interface FleetOptions {
+  readonly lanes: number;
+  /** Lanes per unit: all of them in one process, or one per thread. */
+  readonly lanesPerUnit: number;
+  readonly startUnit: StartUnit;
+  /** What a fresh lane must be told before anything else. */
+  greeting(lane: LaneClient): string[];
+  message(lane: LaneClient, message: Exclude<LaneMessage, { kind: "reply" }>, bodies: string[]): void;
+  /** A unit died and another takes its place. */
+  restarted(why: string, lanes: readonly number[]): void;
+}
+
+/** One place for a unit; the unit in it may change. */
+interface Berth {
+  readonly lanes: readonly LaneClient[];
+  unit: LaneUnit | undefined;
+  startedMs: number;
+  delayMs: number;
+}
+
+export class Fleet {
+  readonly lanes: readonly LaneClient[];
+  readonly #options: FleetOptions;
+  readonly #berths: Berth[] = [];
+  readonly #stop = new AbortController();
+  #onUnit: ((lane: number, sync: SyncPort | undefined) => void) | undefined;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    const lanes: LaneClient[] = [];
+    for (let first = 0; first < options.lanes; first += options.lanesPerUnit) {
+      const berth: Berth = { lanes: [], unit: undefined, startedMs: 0, delayMs: 0 };
+      for (let index = first; index < Math.min(first + options.lanesPerUnit, options.lanes); index++) {
+        const lane: LaneClient = new LaneClient(index, {
+          message: (message, bodies) => options.message(lane, message, bodies),
+          condemned: () => berth.unit?.kill(),
+        });
+        lanes.push(lane);
+        (berth.lanes as LaneClient[]).push(lane);
+      }
+      this.#berths.push(berth);
+    }
+    this.lanes = lanes;
+  }
+
+  start(): void {
+    for (const berth of this.#berths) this.#launch(berth);
+  }
+
+  /** Tells about the synchronous side of every lane there is and will be. */
+  onUnit(listener: (lane: number, sync: SyncPort | undefined) => void): void {
+    this.#onUnit = listener;
+    for (const { lanes, unit } of this.#berths)
+      if (unit) for (const [at, lane] of lanes.entries()) listener(lane.index, unit.syncPorts?.[at]);
+  }
+
+  /** Process ids of the sandbox, if it has its own. */
+  pids(): number[] {
+    return this.#berths.flatMap(({ unit }) => unit?.pid ?? []);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#berths.map(({ unit }) => unit?.close()));
+  }
+
+  #launch(berth: Berth): void {
+    const unit = this.#options.startUnit(berth.lanes.length);
+    berth.unit = unit;
+    berth.startedMs = performance.now();
+    for (const [at, lane] of berth.lanes.entries()) {
+      lane.connect(unit.links[at]!, this.#options.greeting(lane));
+      this.#onUnit?.(lane.index, unit.syncPorts?.[at]);
+    }
+    void unit.ended.then((why) => this.#relaunch(berth, unit, why));
+  }
+
+  async #relaunch(berth: Berth, unit: LaneUnit, why: string): Promise<void> {
+    berth.unit = undefined;
+    for (const lane of berth.lanes) lane.disconnect(why);
+    await unit.close();
+    if (this.#stop.signal.aborted) return;
+    this.#options.restarted(
+      why,
+      berth.lanes.map((lane) => lane.index),
+    );
+    const calm = performance.now() - berth.startedMs > LIMITS.restartCalmMs;
+    const delay = calm ? 0 : berth.delayMs;
+    berth.delayMs = Math.min(Math.max(delay * 2, LIMITS.restartBackoffMs), LIMITS.restartBackoffMaxMs);
+    if (delay > 0) await sleep(delay, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {});
+    if (!this.#stop.signal.aborted) this.#launch(berth);
+  }
+}

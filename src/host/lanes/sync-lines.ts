@@ -1,0 +1,55 @@
+/** Trusted side: the way to every lane for a caller that blocks. Follows the fleet through restarts. */
+import { errorMessage } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { HopRequest } from "../runner/walk.ts";
+import type { Fleet } from "./fleet.ts";
+import type { StepAnswer } from "./lane-client.ts";
+import { SyncBridge } from "./sync-bridge.ts";
+import { SyncLine } from "./sync-line.ts";
+
+export class SyncLines {
+  readonly #fleet: Fleet;
+  readonly #lines = new Map<number, SyncLine>();
+  #bridge: SyncBridge | undefined;
+  #opening: Promise<unknown>[] | undefined;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Called when somebody listens to a synchronous hook; does its work once. */
+  async open(): Promise<void> {
+    if (!this.#opening) {
+      this.#opening = [];
+      this.#fleet.onUnit((lane, sync) => {
+        if (sync) this.#lines.set(lane, new SyncLine(sync));
+        else this.#opening!.push(this.#dial(lane));
+      });
+    }
+    await Promise.all(this.#opening);
+  }
+
+  run({ lane, request, event, context }: HopRequest): (StepAnswer | undefined)[] {
+    const budgetMs = request.steps.reduce<number>((sum, step) => sum + step[2], LIMITS.laneGraceMs);
+    const answers = this.#lines.get(lane.index)?.run(request, event, context, budgetMs) ?? [undefined];
+    answers[0] ??= {
+      status: "timeout",
+      wallMs: budgetMs,
+      cpuMs: 0,
+      body: JSON.stringify({ code: "ERR_SANDBOX_STUCK", message: errorMessage("ERR_SANDBOX_STUCK", { ms: budgetMs }) }),
+    };
+    return answers;
+  }
+
+  async close(): Promise<void> {
+    await this.#bridge?.close();
+  }
+
+  /** A lane in the sandbox process dials in through the bridge. */
+  async #dial(lane: number): Promise<void> {
+    this.#bridge ??= new SyncBridge();
+    const { sync, invitation } = await this.#bridge.line(lane);
+    this.#fleet.lanes[lane]!.post({ kind: "dial", ...invitation });
+    this.#lines.set(lane, new SyncLine(sync));
+  }
+}

@@ -1,0 +1,29 @@
+/** Trusted side: structured logs. A constant phrase, variables in fields with fixed names. */
+import { pino } from "pino";
+import type { HostEvents } from "./events.ts";
+
+type LogMethod = (fields: object, message: string) => void;
+
+/** What the host needs of a logger; pino's shape. */
+export interface Logger {
+  debug: LogMethod;
+  info: LogMethod;
+  warn: LogMethod;
+  error: LogMethod;
+}
+
+/** For gateways that give no logger: warnings and errors, on stderr, so that stdout stays the gateway's. */
+export function defaultLogger(): Logger {
+  return pino({ name: "creel", level: "warn" }, pino.destination({ dest: 2, sync: true }));
+}
+
+export function logFacts(events: HostEvents, logger: Logger): void {
+  events.on("log", ({ plugin, level, text }) => logger[level]({ plugin, text }, "plugin log"));
+  events.on("plugin", ({ plugin, status, error, diagnostics }) => {
+    if (status === "failed") logger.error({ plugin, error }, "a plugin did not load");
+    else logger.info({ plugin, status }, "plugin state");
+    for (const diagnostic of diagnostics) logger.warn({ plugin, diagnostic }, "a registration was not accepted");
+  });
+  events.on("replaced", ({ plugin, why }) => logger.warn({ plugin, why }, "a cell was replaced"));
+  events.on("restart", ({ why, lanes }) => logger.error({ why, lanes }, "the sandbox was restarted"));
+}

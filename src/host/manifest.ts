@@ -1,0 +1,70 @@
+/** Trusted side: finds a plugin's manifest and entry file. Reads, and runs nothing. */
+import { readFile, stat } from "node:fs/promises";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { pluginManifest } from "../protocol/config.ts";
+import type { PluginManifest } from "../protocol/config.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { pluginId } from "../protocol/registration.ts";
+import { firstIssue } from "./issues.ts";
+
+export interface PluginFiles {
+  readonly root: string;
+  readonly entry: string;
+  readonly manifest: PluginManifest;
+}
+
+const MANIFESTS = ["creel.plugin.json", "openclaw.plugin.json"];
+const ENTRIES = ["index.ts", "index.js", "index.mjs", "src/index.ts", "src/index.js"];
+
+/** `path` is a folder, or the entry file itself. */
+export async function findPlugin(path: string): Promise<PluginFiles> {
+  const absolute = resolve(path);
+  const stats = await stat(absolute).catch(() => undefined);
+  if (!stats) throw new CreelError("ERR_PLUGIN_ENTRY", { path });
+  if (stats.isFile()) {
+    const name = basename(absolute, extname(absolute));
+    const id = name === "index" ? basename(dirname(absolute)) : name;
+    return { root: dirname(absolute), entry: absolute, manifest: { id: checkedId(id) } };
+  }
+  const manifest = await readManifest(absolute);
+  const candidates = manifest.main ? [manifest.main] : [...(await packageEntries(absolute)), ...ENTRIES];
+  for (const candidate of candidates) {
+    const entry = join(absolute, candidate);
+    if ((await stat(entry).catch(() => undefined))?.isFile()) return { root: absolute, entry, manifest };
+  }
+  throw new CreelError("ERR_PLUGIN_ENTRY", { path });
+}
+
+export function checkedId(id: string): string {
+  if (!pluginId.safeParse(id).success) throw new CreelError("ERR_PLUGIN_ID", { plugin: id });
+  return id;
+}
+
+async function readManifest(root: string): Promise<PluginManifest> {
+  for (const name of MANIFESTS) {
+    const path = join(root, name);
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text === undefined) continue;
+    const parsed = pluginManifest.safeParse(parseJson(text, path));
+    if (!parsed.success) throw new CreelError("ERR_PLUGIN_MANIFEST", { path, ...firstIssue(parsed.error) });
+    checkedId(parsed.data.id);
+    return parsed.data;
+  }
+  return { id: checkedId(basename(root)) };
+}
+
+/** OpenClaw packages name their entries in package.json. */
+async function packageEntries(root: string): Promise<string[]> {
+  const text = await readFile(join(root, "package.json"), "utf8").catch(() => undefined);
+  if (text === undefined) return [];
+  const found = parseJson(text, join(root, "package.json")) as { openclaw?: { runtimeExtensions?: unknown; extensions?: unknown } } | null;
+  return [found?.openclaw?.runtimeExtensions, found?.openclaw?.extensions].flat().filter((entry) => typeof entry === "string");
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CreelError("ERR_PLUGIN_MANIFEST", { path, field: "(whole file)", detail: (error as Error).message });
+  }
+}

@@ -1,0 +1,32 @@
+/** Trusted side: a plugin as the host knows it. */
+import type { PluginHooksConfig } from "../protocol/config.ts";
+import type { CallError } from "../protocol/outcome.ts";
+import type { PluginBundle } from "./bundle.ts";
+
+export type PluginStatus = "loading" | "ready" | "failed" | "disabled";
+
+export interface Plugin {
+  readonly id: string;
+  name: string;
+  version: string | undefined;
+  /** Position in the host's list: ties in priority go by it. */
+  readonly order: number;
+  /** Its number in its lane. A plugin lives in exactly one cell. */
+  readonly cell: number;
+  readonly lane: number;
+  readonly config: Record<string, unknown>;
+  readonly hooks: PluginHooksConfig | undefined;
+  /** Where it comes from, so that it can be loaded again; undefined when it could not be bundled. */
+  readonly source: PluginSource;
+  bundle: PluginBundle | undefined;
+  status: PluginStatus;
+  error: CallError | undefined;
+  diagnostics: readonly string[];
+  loadMs: number | undefined;
+  /** How often the sandbox died while it was loading. */
+  loadDeaths: number;
+  /** How often its cell had to be replaced. */
+  replacements: number;
+}
+
+export type PluginSource = { readonly path: string } | { readonly source: string };

@@ -1,0 +1,108 @@
+/**
+ * Trusted side: who listens to what, in which order. The order is decided here, when a plugin registers, and never per call;
+ * a run works on the list as it was when it started.
+ */
+import { familyOf } from "../protocol/catalog.ts";
+import type { AnyHook, HookTable } from "../protocol/catalog.ts";
+import type { Step } from "../protocol/messages.ts";
+import type { Registration } from "../protocol/registration.ts";
+import { callBudget } from "./budget.ts";
+import type { CallBudget } from "./budget.ts";
+import type { LaneClient } from "./lanes/lane-client.ts";
+import { missingPermission } from "./permissions.ts";
+import type { Plugin } from "./plugin.ts";
+import { suggest } from "./suggest.ts";
+
+export interface Handler {
+  readonly plugin: Plugin;
+  readonly lane: LaneClient;
+  readonly priority: number;
+  readonly matcher: ReadonlySet<string> | undefined;
+  readonly budget: CallBudget;
+  /** As the lane is told. */
+  readonly step: Step;
+}
+
+/** The handlers of one hook, highest priority first. Never changed, only replaced. */
+export type Plan = readonly Handler[];
+
+const NOBODY: Plan = [];
+
+interface Listed extends Handler {
+  /** What it was registered for: a hook, or a family of internal events. */
+  readonly key: string;
+  readonly order: number;
+}
+
+export class Registry {
+  readonly #hooks: HookTable;
+  readonly #families: ReadonlySet<string>;
+  readonly #byPlugin = new Map<Plugin, Listed[]>();
+  #plans = new Map<string, Plan>();
+
+  constructor(hooks: HookTable) {
+    this.#hooks = hooks;
+    this.#families = new Set(Object.keys(hooks).flatMap((name) => familyOf(name) ?? []));
+  }
+
+  plan(hook: string): Plan {
+    return this.#plans.get(hook) ?? NOBODY;
+  }
+
+  /** Replaces what a plugin listens to. Gives the diagnostics of what was not accepted. */
+  set(plugin: Plugin, lane: LaneClient, registration: Registration): string[] {
+    const diagnostics: string[] = [];
+    const listed: Listed[] = [];
+    for (const [index, { hook: key, options }] of registration.handlers.entries()) {
+      const hook = this.#hooks[key] ?? this.#anyOf(key);
+      const refusal = hook
+        ? missingPermission(hook, plugin)
+        : `there is no hook named "${key}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
+      if (refusal !== undefined) {
+        diagnostics.push(refusal);
+        continue;
+      }
+      const budget = callBudget(hook!, plugin.hooks, options);
+      listed.push({
+        plugin,
+        lane,
+        key,
+        order: index,
+        priority: options.priority ?? 0,
+        matcher: options.matcher && new Set(options.matcher.map((tool) => tool.toLowerCase())),
+        budget,
+        step: [plugin.cell, index, budget.wallMs.value, budget.cpuMs.value],
+      });
+    }
+    this.#byPlugin.set(plugin, listed);
+    this.#replan();
+    return diagnostics;
+  }
+
+  remove(plugin: Plugin): void {
+    if (this.#byPlugin.delete(plugin)) this.#replan();
+  }
+
+  handlersOf(plugin: Plugin): readonly (Handler & { readonly key: string })[] {
+    return this.#byPlugin.get(plugin) ?? [];
+  }
+
+  /** Any hook of a family stands for its budgets and permissions. */
+  #anyOf(family: string): AnyHook | undefined {
+    if (!this.#families.has(family)) return undefined;
+    return Object.values(this.#hooks).find((hook) => familyOf(hook.name) === family);
+  }
+
+  #replan(): void {
+    const all = [...this.#byPlugin.values()]
+      .flat()
+      .toSorted((a, b) => b.priority - a.priority || a.plugin.order - b.plugin.order || a.order - b.order);
+    const plans = new Map<string, Plan>();
+    for (const name of Object.keys(this.#hooks)) {
+      const family = familyOf(name);
+      const plan = [...all.filter(({ key }) => key === family), ...all.filter(({ key }) => key === name)];
+      if (plan.length > 0) plans.set(name, plan);
+    }
+    this.#plans = plans;
+  }
+}

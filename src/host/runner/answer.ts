@@ -1,0 +1,42 @@
+/** Trusted side: reads one step's answer. A result that fails its schema is that handler's failure. */
+import type { AnyHook } from "../../protocol/catalog.ts";
+import type { Fields } from "../../protocol/merge.ts";
+import type { Call, CallError } from "../../protocol/outcome.ts";
+import { guestError, ownError } from "../guest-error.ts";
+import { firstIssue } from "../issues.ts";
+import type { StepAnswer } from "../lanes/lane-client.ts";
+import type { Handler } from "../registry.ts";
+
+export interface Read {
+  readonly call: Call;
+  /** Undefined: no result, or a failure (then the call says so). */
+  readonly answer: Fields | undefined;
+}
+
+export function readAnswer(hook: AnyHook, handler: Handler, step: StepAnswer): Read {
+  if (step.status !== "ok") return failed(handler, step, step.status, guestError(step.body, handler.plugin.bundle));
+  if (step.body === "" || hook.kind === "observe") return { call: called(handler, step), answer: undefined };
+  let value: unknown;
+  try {
+    value = JSON.parse(step.body);
+  } catch {
+    return failed(handler, step, "failed", ownError("ERR_CALL_RESULT_JSON", { detail: "it is not JSON" }));
+  }
+  // Everywhere but where a hook's schema takes null, null is no result.
+  const parsed = hook.result.safeParse(value);
+  if (parsed.success) return { call: called(handler, step), answer: parsed.data as Fields | undefined };
+  if (value === null) return { call: called(handler, step), answer: undefined };
+  return failed(handler, step, "failed", ownError("ERR_CALL_RESULT", firstIssue(parsed.error)));
+}
+
+export function skipped({ plugin, priority }: Handler): Call {
+  return { plugin: plugin.id, priority, status: "skipped", wallMs: 0, cpuMs: 0 };
+}
+
+function called({ plugin, priority }: Handler, { wallMs, cpuMs }: StepAnswer): Call {
+  return { plugin: plugin.id, priority, status: "ok", wallMs, cpuMs };
+}
+
+function failed({ plugin, priority }: Handler, { wallMs, cpuMs }: StepAnswer, status: Call["status"], error: CallError): Read {
+  return { call: { plugin: plugin.id, priority, status, wallMs, cpuMs, error }, answer: undefined };
+}

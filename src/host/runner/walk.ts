@@ -1,0 +1,115 @@
+/**
+ * Trusted side: the walk along a hook's handlers, one after the other. It asks for hops and is told their answers, so that one
+ * walk serves `run`, which awaits them, and `runSync`, which blocks. Handlers in a row in one lane are asked for in one hop.
+ */
+import type { AnyHook } from "../../protocol/catalog.ts";
+import { errorMessage } from "../../protocol/errors.ts";
+import { start } from "../../protocol/merge.ts";
+import type { Merged } from "../../protocol/merge.ts";
+import type { Call, Outcome } from "../../protocol/outcome.ts";
+import type { LaneClient, RunRequest, StepAnswer } from "../lanes/lane-client.ts";
+import type { Handler, Plan } from "../registry.ts";
+import { readAnswer, skipped } from "./answer.ts";
+import { JUDGES } from "./judge.ts";
+import type { Prepared } from "./prepare.ts";
+
+export interface HopRequest {
+  readonly lane: LaneClient;
+  readonly request: RunRequest;
+  readonly event: string;
+  readonly context: string;
+}
+
+export interface WalkInput extends Prepared {
+  readonly runId: string;
+  readonly hook: AnyHook & { readonly kind: keyof typeof JUDGES };
+  readonly plan: Plan;
+  readonly failure: AnyHook["failure"];
+}
+
+// SECURITY: a lane that answers nothing must not make the host ask for ever. test/host/walk.test.ts
+const NO_ANSWER: StepAnswer = {
+  status: "crashed",
+  wallMs: 0,
+  cpuMs: 0,
+  body: JSON.stringify({ code: "ERR_SANDBOX_PROTOCOL", message: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: "no answer" }) }),
+};
+
+export function* walk({
+  runId,
+  hook,
+  plan,
+  failure,
+  event,
+  eventText,
+  contextText,
+}: WalkInput): Generator<HopRequest, Outcome, readonly (StepAnswer | undefined)[]> {
+  const handlers = eligible(hook, plan, event);
+  const calls = new Map<Handler, Call>();
+  const judge = JUDGES[hook.kind];
+  const mode = hook.kind === "sync" ? "sync" : "chain";
+  let state = start(event);
+  let text = eventText;
+  let by: Handler | undefined;
+  let ended = false;
+
+  for (let at = 0; at < handlers.length && !ended;) {
+    const { lane } = handlers[at]!;
+    let end = at + 1;
+    while (end < handlers.length && handlers[end]!.lane === lane) end += 1;
+    const hop = handlers.slice(at, end);
+    const answers = yield {
+      lane,
+      request: { hook: hook.name, mode, chains: state.frozen.size === 0, steps: hop.map((handler) => handler.step) },
+      event: text,
+      context: contextText,
+    };
+    const before = state.event;
+    for (const [position, handler] of hop.entries()) {
+      // The lane left the rest to us: go on with a new hop from here. It may not leave us everything.
+      const step = answers[position] ?? (position === 0 ? NO_ANSWER : undefined);
+      if (!step) break;
+      at += 1;
+      const { call, answer } = readAnswer(hook, handler, step);
+      calls.set(handler, call);
+      if (call.status !== "ok" && failure === "closed" && hook.terminal) {
+        state = failedClosed(hook, state, handler, call);
+        by = handler;
+        ended = true;
+        break;
+      }
+      if (answer === undefined) continue;
+      const judgement = judge(hook, state, answer, handler.plugin.id);
+      state = judgement.state;
+      if (!judgement.ends) continue;
+      by = handler;
+      ended = true;
+      break;
+    }
+    if (state.event !== before) text = JSON.stringify(state.event);
+  }
+
+  const { terminal } = hook;
+  return {
+    runId,
+    hook: hook.name,
+    decision: ended && terminal ? terminal.decision : "pass",
+    result: state.result,
+    by: by?.plugin.id,
+    reason: ended && terminal?.reason ? (state.result?.[terminal.reason] as string | undefined) : undefined,
+    calls: plan.map((handler) => calls.get(handler) ?? skipped(handler)),
+  };
+}
+
+function failedClosed(hook: AnyHook, state: Merged, { plugin }: Handler, { error }: Call): Merged {
+  const { field, reason } = hook.terminal!;
+  const why = `${hook.name} handler of ${plugin.id} failed: ${error?.message ?? "no reason given"}`;
+  return { ...state, result: { ...state.result, [field]: true, ...(reason && { [reason]: why }) } };
+}
+
+/** A handler with a matcher is called only for what it matches. */
+function eligible(hook: AnyHook, plan: Plan, event: Record<string, unknown>): Plan {
+  if (!hook.matches || !plan.some(({ matcher }) => matcher)) return plan;
+  const value = String(event[hook.matches]).toLowerCase();
+  return plan.filter(({ matcher }) => !matcher || matcher.has(value));
+}

@@ -1,0 +1,191 @@
+/**
+ * Every error Creel raises, in one table: what happened, what to do, and who reads it. `CreelError` keeps its
+ * code across threads and processes because it travels as `{ code, message }` and is rebuilt from the table.
+ */
+type Audience = "gateway" | "author" | "operator";
+
+export const ERRORS = {
+  ERR_HOOK_UNKNOWN: {
+    audience: "gateway",
+    message: 'there is no hook named "{hook}"{hint}',
+    fix: "use a name of the catalog, or add your own with defineHook",
+  },
+  ERR_HOOK_KIND: {
+    audience: "gateway",
+    message: 'the hook "{hook}" is of kind {kind}: {use}',
+    fix: "call the method that fits the hook's kind",
+  },
+  ERR_HOOK_DEFINED: {
+    audience: "gateway",
+    message: 'a hook named "{hook}" is already in the catalog',
+    fix: "give your own hook another name",
+  },
+  ERR_EVENT_INVALID: {
+    audience: "gateway",
+    message: 'the event of "{hook}" is not valid at "{field}": {detail}',
+    fix: "send the event as the catalog describes it",
+  },
+  ERR_CONTEXT_INVALID: {
+    audience: "gateway",
+    message: 'the context of "{hook}" is not valid at "{field}": {detail}',
+    fix: "send the context as the catalog describes it",
+  },
+  ERR_EVENT_NOT_JSON: {
+    audience: "gateway",
+    message: 'the event or context of "{hook}" cannot be written as JSON: {detail}',
+    fix: "remove cycles and BigInts",
+  },
+  ERR_EVENT_SIZE: {
+    audience: "gateway",
+    message: 'the event and context of "{hook}" take {bytes} bytes, the limit is {limit}',
+    fix: "send less, or raise limits.eventBytes",
+  },
+  ERR_HOST_CLOSED: { audience: "gateway", message: "the host is closed", fix: "open a new host" },
+  ERR_HOST_OPTIONS: {
+    audience: "gateway",
+    message: 'the options of openHost are not valid at "{field}": {detail}',
+    fix: "see docs/embedding.md",
+  },
+  ERR_CONFIG_INVALID: {
+    audience: "operator",
+    message: '{source} is not valid at "{field}": {detail}',
+    fix: "see docs/operating.md for every key",
+  },
+  ERR_CONFIG_READ: {
+    audience: "operator",
+    message: "the configuration {source} cannot be read: {detail}",
+    fix: "check the path and that the file is JSON",
+  },
+  ERR_PLUGIN_UNKNOWN: { audience: "gateway", message: 'there is no plugin "{plugin}" in this host', fix: "host.plugins() lists them" },
+  ERR_PLUGIN_ID: {
+    audience: "operator",
+    message: '"{plugin}" is not a plugin id',
+    fix: "use letters, digits, dots, dashes and underscores, optionally after @scope/",
+  },
+  ERR_PLUGIN_DUPLICATE: { audience: "operator", message: 'two plugins have the id "{plugin}"', fix: "remove one, or give it another id" },
+  ERR_PLUGIN_ENTRY: {
+    audience: "author",
+    message: 'no entry file was found for the plugin at "{path}"',
+    fix: "name it in creel.plugin.json as main, or call it index.ts or index.js",
+  },
+  ERR_PLUGIN_MANIFEST: {
+    audience: "author",
+    message: 'the manifest "{path}" is not valid at "{field}": {detail}',
+    fix: "see docs/writing-plugins.md",
+  },
+  ERR_PLUGIN_BUNDLE: {
+    audience: "author",
+    message: "the plugin could not be bundled: {detail}",
+    fix: "mend the file and line named above",
+  },
+  ERR_PLUGIN_MODULE: {
+    audience: "author",
+    message: 'the module "{module}" is not available inside the sandbox',
+    fix: "use the Web-platform globals or the plugin api instead",
+  },
+  ERR_PLUGIN_SIZE: {
+    audience: "author",
+    message: "the plugin's bundle has {bytes} bytes, the limit is {limit}",
+    fix: "leave out what the plugin does not use",
+  },
+  ERR_PLUGIN_SYNTAX: { audience: "author", message: "the plugin's bundle does not parse: {detail}", fix: "mend the syntax error" },
+  ERR_PLUGIN_EXPORT: {
+    audience: "author",
+    message: "the plugin's default export is {found}",
+    fix: "export definePlugin({ id, register }), a plain { id, register }, or a function (api) => …",
+  },
+  ERR_PLUGIN_LOAD: { audience: "author", message: "the plugin failed while loading: {detail}", fix: "see the file and line in the error" },
+  ERR_PLUGIN_REGISTRATION: {
+    audience: "author",
+    message: 'what the plugin registered is not valid at "{field}": {detail}',
+    fix: "see docs/writing-plugins.md for api.on",
+  },
+  ERR_CALL_FAILED: { audience: "author", message: "the handler threw: {detail}", fix: "see the file and line in the error" },
+  ERR_CALL_RESULT: {
+    audience: "author",
+    message: 'the handler\'s result is not valid at "{field}": {detail}',
+    fix: "return what the hook's result type says, or nothing",
+  },
+  ERR_CALL_RESULT_SIZE: {
+    audience: "author",
+    message: "the handler's result has {bytes} characters, the limit is {limit}",
+    fix: "return less",
+  },
+  ERR_CALL_RESULT_JSON: {
+    audience: "author",
+    message: "the handler's result cannot be written as JSON: {detail}",
+    fix: "return plain data",
+  },
+  ERR_CALL_ASYNC: {
+    audience: "author",
+    message: "the handler returned a promise on a synchronous hook; it was ignored",
+    fix: "return the value itself",
+  },
+  ERR_CALL_TIMEOUT: {
+    audience: "author",
+    message: "the handler did not settle within {ms} ms",
+    fix: "do less, or ask for a larger timeoutMs",
+  },
+  ERR_CALL_CPU: {
+    audience: "author",
+    message: "the handler used up its {ms} ms of CPU time",
+    fix: "do less per call, or ask the operator for a larger cpuMs",
+  },
+  ERR_CALL_MEMORY: {
+    audience: "author",
+    message: "the plugin's heap grew past {mb} MB",
+    fix: "keep less, or ask the operator for a larger heapMb",
+  },
+  ERR_CALL_PENDING: { audience: "author", message: "the plugin already has {limit} calls pending", fix: "settle earlier calls first" },
+  ERR_CALL_REPLACED: {
+    audience: "author",
+    message: "the plugin's cell was replaced while this call was pending: {detail}",
+    fix: "see the failure that caused it",
+  },
+  ERR_CALL_NOT_LOADED: { audience: "operator", message: "the plugin is not loaded: {detail}", fix: "mend or disable the plugin" },
+  ERR_SANDBOX_DIED: {
+    audience: "operator",
+    message: "the sandbox went away while this call was in it: {detail}",
+    fix: "none needed: a replacement is started",
+  },
+  ERR_SANDBOX_STUCK: {
+    audience: "operator",
+    message: "the lane did not answer within {ms} ms and is replaced",
+    fix: "none needed: a replacement is started",
+  },
+  ERR_SANDBOX_START: {
+    audience: "operator",
+    message: "the sandbox did not start: {detail}",
+    fix: "check that isolated-vm loads on this machine",
+  },
+  ERR_SANDBOX_PROTOCOL: {
+    audience: "operator",
+    message: "the sandbox sent something that is not of the protocol: {detail}",
+    fix: "none needed: it is killed and replaced",
+  },
+} as const satisfies Record<string, { audience: Audience; message: string; fix: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export type ErrorParams = Record<string, string | number | undefined>;
+
+/** Fills the `{name}` places of the table's message. */
+export function errorMessage(code: ErrorCode, params: ErrorParams = {}): string {
+  return ERRORS[code].message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? ""));
+}
+
+export class CreelError extends Error {
+  override readonly name = "CreelError";
+  readonly code: ErrorCode;
+  readonly params: ErrorParams;
+
+  constructor(code: ErrorCode, params: ErrorParams = {}, options?: ErrorOptions) {
+    super(errorMessage(code, params), options);
+    this.code = code;
+    this.params = params;
+  }
+
+  /** What to do about it. */
+  get fix(): string {
+    return ERRORS[this.code].fix;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The policy numbers, each with its reason. Both sides of the trust line read them; nothing else in the
+ * project states a limit. Durations end in `Ms`, sizes in `Bytes`.
+ */
+export const LIMITS = {
+  /** Wall time of one call on an awaited hook whose catalog entry names none: nothing may wait for ever. */
+  awaitedWallMs: 15_000,
+  /** Wall time of one call on an observe hook: nobody waits for it, so it may take longer. */
+  observeWallMs: 30_000,
+  /** The gateway's thread is blocked meanwhile: long enough for a busy lane, short enough not to be felt as a hang. */
+  syncWallMs: 1_000,
+  /** No operator or author may raise a wall budget past this; OpenClaw's own cap. */
+  maxWallMs: 600_000,
+  /** CPU time of one call. A hook handler takes microseconds; 100 ms is a thousand times that, and still short for neighbours in the lane. */
+  cpuMs: 100,
+  /** No one may raise a CPU budget past this: a turn blocks its lane. */
+  maxCpuMs: 5_000,
+  /** A turn is bounded by wall time inside V8, its budget is CPU time: this much is forgiven for being descheduled. */
+  turnSlackMs: 50,
+  /** Top-level code plus `register`. Parsing a large bundle alone takes tens of milliseconds. */
+  loadCpuMs: 1_000,
+  /** A `register` that awaits something gets this long in all. */
+  loadWallMs: 5_000,
+  /** Reading the mail of a cell whose turn was just terminated; its own code is a few string operations. */
+  lastWordsMs: 20,
+  /** Heap of one cell. V8 itself needs about 1.3 MB of it. */
+  heapMb: 32,
+  /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */
+  laneGraceMs: 250,
+  /** An event and its context as JSON text. 100 KB of messages is normal, megabytes of them are not. */
+  eventBytes: 8 * 1024 * 1024,
+  /** A handler's result as JSON text. */
+  resultBytes: 1024 * 1024,
+  /** One frame on a lane's link: an event plus a context plus a header. A longer one is a broken or hostile peer. */
+  frameBytes: 20 * 1024 * 1024,
+  /** A plugin's bundle. `compileScript` cannot be interrupted, and a 22 MB source took 3.3 s. */
+  bundleBytes: 4 * 1024 * 1024,
+  /** One log line of a plugin. */
+  logBytes: 4 * 1024,
+  /** Log lines of one turn; further ones are counted and summed up in one line. */
+  logLines: 200,
+  /** Text of an error that leaves a cell: message and stack. */
+  errorMessageChars: 500,
+  errorStackChars: 4_000,
+  /** Timers one cell may have pending. */
+  timers: 1_000,
+  /** Calls one cell may have pending; one more fails rather than queues. */
+  pendingCalls: 1_024,
+  /** Handlers one plugin may register. */
+  handlers: 512,
+  /** Length of a plugin's id and of a hook's name. */
+  nameChars: 128,
+  /** How long `close` waits for runs in flight before it ends them. */
+  drainMs: 5_000,
+  /** A new sandbox (process or thread) must say it is ready within this; about 0.1 s is normal. */
+  sandboxStartMs: 10_000,
+  /** Delay before a sandbox that died is started again: at once, then doubling up to the maximum. */
+  restartBackoffMs: 50,
+  restartBackoffMaxMs: 5_000,
+  /** A sandbox that lived this long before it died starts again without a delay. */
+  restartCalmMs: 10_000,
+  /** Approval requests: OpenClaw's default and cap. */
+  approvalMs: 120_000,
+  maxApprovalMs: 600_000,
+} as const;

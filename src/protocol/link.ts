@@ -1,0 +1,61 @@
+/**
+ * A link carries frames (see frame.ts) between host and lane, in batches and in order: over a MessagePort in one process,
+ * over a socket between two. Both sides use this file; what travels is the business of messages.ts.
+ */
+import type { Socket } from "node:net";
+import type { MessagePort } from "node:worker_threads";
+import { LIMITS } from "./limits.ts";
+import { encodeFrames, FrameDecoder } from "./socket-framing.ts";
+
+export interface Link {
+  /** Frames that arrived together. */
+  onFrames(listener: (frames: readonly string[]) => void): void;
+  /** The other side is gone, or has hung up, or spoke nonsense. */
+  onEnd(listener: (why: string) => void): void;
+  send(frames: readonly string[]): void;
+  close(): void;
+}
+
+/** `notify` is set on the lane's end of a link for synchronous runs: the host sleeps on it. */
+export function portLink(port: MessagePort, notify?: Int32Array): Link {
+  return {
+    onFrames: (listener) => void port.on("message", listener),
+    onEnd: (listener) => void port.on("close", () => listener("the port was closed")),
+    send: (frames) => {
+      port.postMessage(frames);
+      if (notify) {
+        Atomics.add(notify, 0, 1);
+        Atomics.notify(notify, 0);
+      }
+    },
+    close: () => port.close(),
+  };
+}
+
+export function socketLink(socket: Socket): Link {
+  const decoder = new FrameDecoder(LIMITS.frameBytes);
+  let why = "the socket was closed";
+  // A sandbox is killed without goodbye: a reset is a normal end.
+  socket.on("error", (error) => {
+    why = error.message;
+  });
+  return {
+    onFrames: (listener) =>
+      void socket.on("data", (chunk: Buffer) => {
+        let frames: string[];
+        try {
+          frames = decoder.push(chunk);
+        } catch (error) {
+          // SECURITY: an oversized frame ends the link before it is buffered. test/protocol/socket-framing.test.ts
+          socket.destroy(error as Error);
+          return;
+        }
+        if (frames.length > 0) listener(frames);
+      }),
+    onEnd: (listener) => void socket.on("close", () => listener(why)),
+    send: (frames) => {
+      if (!socket.destroyed) socket.write(encodeFrames(frames));
+    },
+    close: () => socket.destroy(),
+  };
+}

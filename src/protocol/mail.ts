@@ -1,0 +1,49 @@
+/**
+ * What crosses between a lane and the guest bootstrap inside a cell. The lane calls in; the guest never calls out: no
+ * function of ours exists inside a cell. What a plugin wants of the outside (an answer to a call, a log line, a timer)
+ * it leaves in its mailbox, which the lane empties after the turn. Mail is one text: `kind a,b,call,length;` for each item,
+ * a newline, then the bodies; `call` is the call in whose turn the item was left, 0 for the load. It is built from numbers and strings only, so that nothing a plugin did to prototypes
+ * (a `toJSON`, a setter) can run while it is built or read.
+ */
+
+/** What entering a cell gives back at once. A text that starts with "!" is an error, any other is the result's JSON. */
+export const RETURNED = { nothing: 0, pending: 1 } as const;
+export const ERROR_MARK = "!";
+
+export const MAIL = {
+  /** body = result JSON */
+  result: "r",
+  nothing: "v",
+  /** body = error JSON */
+  error: "e",
+  /** a = index in LOG_LEVELS, b = run; body = text */
+  log: "l",
+  /** a = timer, b = delay in ms */
+  timer: "t",
+  /** a = timer */
+  clear: "c",
+} as const;
+
+export interface MailItem {
+  kind: string;
+  a: number;
+  b: number;
+  call: number;
+  body: string;
+}
+
+/** Throws on anything that is not mail: the text comes from inside a cell. */
+export function readMail(text: string): MailItem[] {
+  const end = text.indexOf("\n");
+  const items: MailItem[] = [];
+  let at = end + 1;
+  for (const entry of text.slice(0, Math.max(end, 0)).split(";")) {
+    if (entry === "") continue;
+    const numbers = entry.slice(1).split(",").map(Number);
+    if (numbers.length !== 4 || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) throw new SyntaxError("not mail");
+    const [a, b, call, length] = numbers as [number, number, number, number];
+    items.push({ kind: entry[0]!, a, b, call, body: text.slice(at, (at += length)) });
+  }
+  if (end < 0 || at !== text.length) throw new SyntaxError("not mail");
+  return items;
+}

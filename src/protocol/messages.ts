@@ -1,0 +1,105 @@
+/**
+ * Every message between the host (trusted) and a lane (not trusted). A message is a header, described here, and
+ * bodies, which are opaque JSON texts (see frame.ts). The host numbers runs and cells; a lane answers a `run` with one
+ * or more `reply` messages, of which the last says so. A lane may stop a run early: the host then decides what the
+ * result so far means and sends the rest again, as a new run. Nothing a lane sends is believed before its schema here
+ * has passed it, and then only about cells and runs that live in that lane.
+ */
+import * as z from "zod";
+import type { ChainRule } from "./chain-rule.ts";
+
+/** Both ends must speak the same; they ship together, so a mismatch means a broken installation. */
+export const PROTOCOL_VERSION = 1;
+
+/* host → lane: trusted, so plain types */
+
+/** The first message: `bodies` = [guest bootstrap code]. */
+export interface Hello {
+  kind: "hello";
+  version: number;
+  /** What the lane may decide by itself between two handlers, per hook. */
+  rules: Record<string, ChainRule>;
+}
+
+/** Build a cell and load its plugin. `bodies` = [bundle, api facts as JSON]. */
+export interface Open {
+  kind: "open";
+  cell: number;
+  plugin: string;
+  heapMb: number;
+}
+
+/** Dispose of a cell. */
+export interface Drop {
+  kind: "drop";
+  cell: number;
+}
+
+/** [cell, handler, wallMs, cpuMs] */
+export type Step = readonly [cell: number, handler: number, wallMs: number, cpuMs: number];
+
+/** Run handlers. `bodies` = [event, context]. */
+export interface Run {
+  kind: "run";
+  id: number;
+  hook: string;
+  /** chain: one after the other, each sees the event as it stands; fan: side by side; sync: a chain whose handlers may not wait. */
+  mode: "chain" | "fan" | "sync";
+  /** False once rewrites are frozen: results no longer change what later handlers see. */
+  chains: boolean;
+  steps: readonly Step[];
+}
+
+/** The gateway gave up on a run: start no further handler of it. */
+export interface Cancel {
+  kind: "cancel";
+  id: number;
+}
+
+/** Open a second link for synchronous runs. Thread: the port comes with the message; process: the lane dials `path` and says `token`. */
+export interface Dial {
+  kind: "dial";
+  path: string;
+  token: string;
+}
+
+export type HostMessage = Hello | Open | Drop | Run | Cancel | Dial;
+
+/* lane → host: not trusted, so schemas */
+
+export const CALL_STATUSES = ["ok", "skipped", "failed", "timeout", "cpu", "memory", "crashed", "recursion", "quarantined"] as const;
+export type CallStatus = (typeof CALL_STATUSES)[number];
+
+const count = z.int().nonnegative();
+const sizes = z.array(count);
+
+/** The lane is up. */
+const ready = z.object({ kind: z.literal("ready"), version: z.int(), sizes });
+
+/** A cell has loaded, or failed to. `bodies` = [what the plugin registered, or the error]. */
+const opened = z.object({ kind: z.literal("opened"), cell: count, ok: z.boolean(), loadMs: z.number().nonnegative(), sizes });
+
+/** [index of the step in its run, status, wall µs, CPU µs]; one body each: a result, an error, or nothing. */
+const stepReply = z.tuple([count, z.enum(["ok", "failed", "timeout", "cpu", "memory", "crashed"]), count, count]);
+export type StepReply = z.infer<typeof stepReply>;
+const reply = z.object({ kind: z.literal("reply"), id: count, last: z.boolean(), steps: z.array(stepReply), sizes });
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+/** A plugin wrote a line. `bodies` = [text]. */
+const log = z.object({ kind: z.literal("log"), cell: count, level: z.enum(LOG_LEVELS), run: count.optional(), sizes });
+
+/** A cell had to be disposed of; an `opened` for its replacement follows. `bodies` = [error]. */
+const fault = z.object({ kind: z.literal("fault"), cell: count, sizes });
+
+export const laneMessage = z.discriminatedUnion("kind", [reply, log, ready, opened, fault]);
+export type LaneMessage = z.infer<typeof laneMessage>;
+export type Reply = z.infer<typeof reply>;
+
+/** An error as a guest's bootstrap or a lane describes it: text only. */
+export const errorText = z.object({
+  code: z.string().max(64).optional(),
+  name: z.string().optional(),
+  message: z.string(),
+  stack: z.string().optional(),
+});
+export type ErrorText = z.infer<typeof errorText>;

@@ -1,0 +1,28 @@
+/** What a plugin declares while it registers, as it comes out of its cell: hostile until this schema has passed it. */
+import * as z from "zod";
+import { LIMITS } from "./limits.ts";
+
+const name = z.string().min(1).max(LIMITS.nameChars);
+
+export const handlerOptions = z.looseObject({
+  priority: z.number().optional(),
+  timeoutMs: z.number().positive().optional(),
+  registrationId: name.optional(),
+  matcher: z.array(name).min(1).max(256).optional(),
+});
+export type HandlerOptions = z.infer<typeof handlerOptions>;
+
+export const registration = z.object({
+  id: name.optional(),
+  name: z.string().max(LIMITS.nameChars).optional(),
+  version: z.string().max(64).optional(),
+  /** In registration order; the position is the handler's number. */
+  handlers: z.array(z.object({ hook: name, options: handlerOptions })).max(LIMITS.handlers),
+});
+export type Registration = z.infer<typeof registration>;
+
+/** Ids are part of log lines, lock files and paths: ASCII, no spaces, an npm-like scope at most. */
+export const pluginId = z
+  .string()
+  .max(LIMITS.nameChars)
+  .regex(/^(?:@[a-z0-9][a-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*$/);

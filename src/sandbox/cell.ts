@@ -1,0 +1,164 @@
+/**
+ * Untrusted side, lane thread: one isolate with one plugin. The one file that imports isolated-vm. It enters the isolate
+ * synchronously, always with a timeout where plugin code can run, and gives back text and numbers; whatever isolated-vm
+ * throws is classified by clocks and flags of our own, never by its message, which a plugin can imitate.
+ */
+import ivm from "isolated-vm";
+import { LIMITS } from "../protocol/limits.ts";
+import { ERROR_MARK, RETURNED } from "../protocol/mail.ts";
+
+export type TurnEnd =
+  /** The handler returned nothing, or a promise that is still pending. */
+  | { end: "nothing" | "pending" }
+  | { end: "result" | "error"; text: string }
+  /** The turn had to be terminated, or the isolate is gone: the cell must be replaced. */
+  | { end: "timeout" | "memory" | "broken"; detail: string }
+  /** The code returned, but isolated-vm reports a rejection nobody handled; the answer, if any, is in the last words. */
+  | { end: "rejection"; detail: string };
+
+export interface CellSpec {
+  plugin: string;
+  heapMb: number;
+  /** The bundle: the body of a CommonJS module. */
+  code: string;
+  /** What the plugin's `api` says about itself, as JSON. */
+  facts: string;
+}
+
+type Entry = ivm.Reference<(...args: unknown[]) => unknown>;
+
+const NOTHING: TurnEnd = { end: "nothing" };
+const PENDING: TurnEnd = { end: "pending" };
+const WRAPPER = ["(function (exports, module, require) {", "\n})"] as const;
+
+/** Guest code is compiled once per lane; later cells start from the code cache. */
+export class GuestCode {
+  readonly source: string;
+  cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+export class Cell {
+  readonly #isolate: ivm.Isolate;
+  readonly #load: Entry;
+  readonly #dispatch: Entry;
+  readonly #tick: Entry;
+  readonly #abandon: Entry;
+  readonly #mail: Entry;
+  readonly #lastWords: Entry;
+  readonly #spec: CellSpec;
+  readonly #context: ivm.Context;
+  readonly #timed = { timeout: 0 };
+
+  constructor(guest: GuestCode, spec: CellSpec) {
+    this.#spec = spec;
+    this.#isolate = new ivm.Isolate({
+      memoryLimit: spec.heapMb,
+      // SECURITY: without a listener V8 aborts the whole process on some out-of-memory paths. test/contract/budgets.test.ts
+      onCatastrophicError: () => {},
+    });
+    this.#context = this.#isolate.createContextSync();
+    const script = this.#isolate.compileScriptSync(guest.source, {
+      filename: "creel:guest",
+      ...(guest.cache ? { cachedData: guest.cache } : { produceCachedData: true }),
+    });
+    guest.cache ??= (script as ivm.Script & ivm.CachedDataResult).cachedData;
+    const entries = script.runSync(this.#context, { reference: true, timeout: LIMITS.loadCpuMs }) as ivm.Reference<Record<string, Entry>>;
+    const entry = (name: string) => entries.getSync(name, { reference: true }) as unknown as Entry;
+    this.#load = entry("load");
+    this.#dispatch = entry("dispatch");
+    this.#tick = entry("tick");
+    this.#abandon = entry("abandon");
+    this.#mail = entry("mail");
+    this.#lastWords = entry("lastWords");
+  }
+
+  get isGone(): boolean {
+    return this.#isolate.isDisposed;
+  }
+
+  load(): TurnEnd {
+    let factory: ivm.Reference;
+    try {
+      const script = this.#isolate.compileScriptSync(WRAPPER[0] + this.#spec.code + WRAPPER[1], {
+        filename: `creel:plugin/${this.#spec.plugin}.js`,
+        columnOffset: -WRAPPER[0].length,
+      });
+      // Evaluates to the function; nothing of the plugin runs yet.
+      factory = script.runSync(this.#context, { reference: true, timeout: LIMITS.loadCpuMs }) as ivm.Reference;
+    } catch (error) {
+      return { end: "broken", detail: plainText(error) };
+    }
+    return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts], LIMITS.loadCpuMs);
+  }
+
+  dispatch(
+    handler: number,
+    call: number,
+    run: number,
+    event: string,
+    context: string,
+    timeoutMs: number,
+    isSync: boolean,
+    echo: string | undefined,
+  ): TurnEnd {
+    return this.#enter(this.#dispatch, [handler, call, run, event, context, isSync, echo], timeoutMs);
+  }
+
+  tick(timer: number, timeoutMs: number): TurnEnd {
+    return this.#enter(this.#tick, [timer], timeoutMs);
+  }
+
+  /** Forgets a call that ran out of time, and what it had scheduled. No plugin code runs. */
+  abandon(call: number): void {
+    this.#abandon.applySync(undefined, [call] as never);
+  }
+
+  /** What the plugin left for the lane. Runs a few string operations of ours, and no plugin code. */
+  mail(): string | undefined {
+    return this.#mail.applySync(undefined, []) as string | undefined;
+  }
+
+  /** As `mail`, after a turn that did not end well: whatever it left may run again, so there is a clock on it. */
+  lastWords(): string | undefined {
+    if (this.#isolate.isDisposed) return undefined;
+    try {
+      return this.#lastWords.applySync(undefined, [], { timeout: LIMITS.lastWordsMs }) as string | undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  dispose(): void {
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  #enter(entry: Entry, args: unknown[], timeoutMs: number): TurnEnd {
+    this.#timed.timeout = Math.max(1, Math.ceil(timeoutMs));
+    const started = performance.now();
+    let returned: unknown;
+    try {
+      returned = entry.applySync(undefined, args as never, this.#timed);
+    } catch (error) {
+      return this.#classify(error, performance.now() - started);
+    }
+    if (returned === RETURNED.nothing) return NOTHING;
+    if (returned === RETURNED.pending) return PENDING;
+    if (typeof returned !== "string") return { end: "broken", detail: "the bootstrap answered out of turn" };
+    return returned[0] === ERROR_MARK ? { end: "error", text: returned.slice(1) } : { end: "result", text: returned };
+  }
+
+  #classify(error: unknown, elapsedMs: number): TurnEnd {
+    if (this.#isolate.isDisposed) return { end: "memory", detail: "the heap limit was reached" };
+    if (elapsedMs >= this.#timed.timeout) return { end: "timeout", detail: "the turn was terminated" };
+    return { end: "rejection", detail: plainText(error) };
+  }
+}
+
+/** isolated-vm copies what a guest threw: any primitive may arrive here. */
+function plainText(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.slice(0, LIMITS.errorMessageChars);
+}

@@ -1,0 +1,63 @@
+/** Inside the isolate: the `api` object that `register` receives. */
+import { LOG_LEVELS_ORDER } from "./log-levels.ts";
+import { show } from "./describe.ts";
+import { postLog } from "./mailbox.ts";
+import { bare, isArray, NativeError } from "./primordials.ts";
+
+export type Handler = (event: unknown, context: unknown) => unknown;
+
+export interface Declared {
+  hook: string;
+  options: unknown;
+}
+
+/** The plugin's handlers; the position is the number the host knows one by. */
+export const handlers: Handler[] = [];
+export const declared: Declared[] = [];
+let open = true;
+
+export function endRegistration(): void {
+  open = false;
+}
+
+function on(hook: unknown, handler: unknown, options?: unknown): void {
+  if (typeof hook !== "string") throw new NativeError("api.on needs the name of a hook");
+  if (typeof handler !== "function") throw new NativeError(`api.on("${hook}") needs a handler function`);
+  if (!open) throw new NativeError(`api.on("${hook}") was called after register had returned`);
+  declared[declared.length] = bare({ hook, options: options ?? bare({}) });
+  handlers[handlers.length] = handler as Handler;
+}
+
+/** OpenClaw's way to listen to internal events: one or several names, no result. */
+function registerHook(events: unknown, handler: unknown, options?: unknown): void {
+  if (!isArray(events)) return on(events, handler, options);
+  for (let i = 0; i < events.length; i++) on(events[i], handler, options);
+}
+
+function logger(): Record<string, (...args: unknown[]) => void> {
+  const methods = bare<Record<string, (...args: unknown[]) => void>>({});
+  for (let level = 0; level < LOG_LEVELS_ORDER.length; level++) {
+    methods[LOG_LEVELS_ORDER[level]!] = (...args) => {
+      let text = "";
+      for (let i = 0; i < args.length; i++) text += (i > 0 ? " " : "") + show(args[i]);
+      postLog(level, text);
+    };
+  }
+  return methods;
+}
+
+export const log = logger();
+
+export const consoleGlobal = {
+  debug: log.debug,
+  log: log.info,
+  info: log.info,
+  warn: log.warn,
+  error: log.error,
+  trace: log.debug,
+};
+
+/** Facts come from the host: id, name, version, pluginConfig. */
+export function createApi(facts: Record<string, unknown>): object {
+  return { ...facts, logger: logger(), on, registerHook };
+}

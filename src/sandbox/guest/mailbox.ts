@@ -1,0 +1,42 @@
+/** Inside the isolate: what the plugin leaves for the lane to fetch after the turn. Format in protocol/mail.ts. */
+import { LIMITS } from "../../protocol/limits.ts";
+import { MAIL } from "../../protocol/mail.ts";
+import { sliceText } from "./primordials.ts";
+
+/** The call and the run that the current turn belongs to. Everything up to the end of its microtasks is its doing. */
+export const turn = { call: 0, run: 0 };
+
+let head = "";
+let bodies = "";
+let lines = 0;
+let dropped = 0;
+
+// SECURITY: only strings and numbers are concatenated here, so no plugin code can run. test/escape/prototypes.test.ts
+export function post(kind: string, a: number, b: number, call: number, body = ""): void {
+  head += `${kind}${a},${b},${call},${body.length};`;
+  bodies += body;
+}
+
+export function postLog(level: number, text: string): void {
+  if (lines >= LIMITS.logLines) {
+    dropped += 1;
+    return;
+  }
+  lines += 1;
+  post(MAIL.log, level, turn.run, turn.call, text.length > LIMITS.logBytes ? `${sliceText(text, 0, LIMITS.logBytes)}…` : text);
+}
+
+/** Empties the box. Undefined when there is nothing in it. */
+export function fetchMail(): string | undefined {
+  if (dropped > 0) {
+    const note = `${dropped} more log lines of this turn were dropped; the limit is ${LIMITS.logLines}`;
+    post(MAIL.log, 2, turn.run, turn.call, note);
+    dropped = 0;
+  }
+  if (head === "") return undefined;
+  const mail = `${head}\n${bodies}`;
+  head = "";
+  bodies = "";
+  lines = 0;
+  return mail;
+}

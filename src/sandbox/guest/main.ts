@@ -1,0 +1,197 @@
+/**
+ * Inside the isolate: the bootstrap. Untrusted side, and on the plugin's own heap: it keeps the plugin's handlers, turns
+ * values into text and back, and leaves mail. It protects a plugin from surprises, not the host from the plugin: the lane
+ * and the host check everything that comes out of here.
+ */
+import { LIMITS } from "../../protocol/limits.ts";
+import { ERROR_MARK, MAIL, RETURNED } from "../../protocol/mail.ts";
+import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
+import { describeError } from "./describe.ts";
+import { fetchMail, post, turn as current } from "./mailbox.ts";
+import { bare, call, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
+import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
+
+/** Entry points return one of RETURNED, a result's JSON, or ERROR_MARK and an error's JSON. */
+type Returned = string | number;
+
+/** What the last turn returned: isolated-vm withholds it when the turn also left a rejected promise behind. */
+let returned: Returned | undefined;
+
+/** Call number 0 is the load itself. */
+function load(
+  factory: (exports: object, module: { exports: unknown }, require: (name: string) => never) => void,
+  factsText: string,
+): Returned {
+  return turn(0, 0, () => {
+    const module = { exports: {} as unknown };
+    factory(module.exports as object, module, (name) => {
+      throw coded("ERR_PLUGIN_MODULE", `the module "${name}" is not available inside the sandbox`);
+    });
+    const exported = module.exports as { default?: unknown };
+    const plugin = (exported.default ?? exported) as {
+      register?: unknown;
+      activate?: unknown;
+      id?: unknown;
+      name?: unknown;
+      version?: unknown;
+    };
+    const register = typeof plugin === "function" ? plugin : (plugin.register ?? plugin.activate);
+    if (typeof register !== "function") {
+      throw coded(
+        "ERR_PLUGIN_EXPORT",
+        `the plugin's default export is ${register === undefined ? "neither a function nor an object with register" : `an object whose register is a ${typeof register}`}`,
+      );
+    }
+    const api = createApi(parse(factsText) as Record<string, unknown>);
+    return settle(call(register as () => unknown, typeof plugin === "function" ? undefined : plugin, [api]), 0, () => {
+      endRegistration();
+      const facts: { id?: unknown; name?: unknown; version?: unknown } = typeof plugin === "function" ? bare({}) : plugin;
+      return stringify(bare({ id: text(facts.id), name: text(facts.name), version: text(facts.version), handlers: declared }));
+    });
+  });
+}
+
+/** `echo` is set on synchronous hooks only: the event field that counts as the result when it was changed in place. */
+function dispatch(
+  handler: number,
+  number: number,
+  run: number,
+  eventText: string,
+  contextText: string,
+  isSync: boolean,
+  echo?: string,
+): Returned {
+  return turn(number, run, () => {
+    const event = parse(eventText) as Record<string, unknown>;
+    const value = call(handlers[handler]!, undefined, [event, parse(contextText)]);
+    if (!isSync) return settle(value, number, resultText);
+    if (isThenable(value)) {
+      if (value instanceof NativePromise) call(promiseThen, value, [undefined, () => {}]);
+      throw coded("ERR_CALL_ASYNC", "the handler returned a promise on a synchronous hook; it was ignored");
+    }
+    if (value === undefined && echo !== undefined && stringify(event) !== eventText) return resultText(bare({ [echo]: event[echo] }));
+    return resultText(value);
+  });
+}
+
+/** A timer is due. */
+function tick(timer: number): Returned {
+  returned = undefined;
+  try {
+    fire(timer);
+    return RETURNED.nothing;
+  } catch (error) {
+    return ERROR_MARK + describeError(error);
+  }
+}
+
+/** The lane gave up on a call. */
+function abandon(number: number): void {
+  dropTimersOf(number);
+}
+
+function mail(): string | undefined {
+  return fetchMail();
+}
+
+/** After a turn that isolated-vm reported as failed although its code had returned. */
+function lastWords(): string | undefined {
+  if (returned !== undefined) postReturned(current.call, returned);
+  returned = undefined;
+  return fetchMail();
+}
+
+function turn(number: number, runId: number, body: () => Returned): Returned {
+  returned = undefined;
+  current.call = number;
+  current.run = runId;
+  try {
+    returned = body();
+  } catch (error) {
+    returned = ERROR_MARK + describeError(error, codeOf(error));
+  }
+  return returned;
+}
+
+/** The value itself if it is there, else pending, and the answer follows by mail. */
+function settle(value: unknown, number: number, toText: (value: unknown) => Returned): Returned {
+  if (!isThenable(value)) return toText(value);
+  const promise = value instanceof NativePromise ? value : new NativePromise((resolve) => resolve(value));
+  call(promiseThen, promise, [
+    (settled: unknown) => {
+      let answer: Returned;
+      try {
+        answer = toText(settled);
+      } catch (error) {
+        answer = ERROR_MARK + describeError(error, codeOf(error));
+      }
+      postReturned(number, answer);
+    },
+    (error: unknown) => postReturned(number, ERROR_MARK + describeError(error, codeOf(error))),
+  ]);
+  return RETURNED.pending;
+}
+
+function postReturned(number: number, answer: Returned): void {
+  if (answer === RETURNED.pending) return;
+  if (typeof answer === "number") post(MAIL.nothing, 0, 0, number);
+  else if (answer[0] === ERROR_MARK) post(MAIL.error, 0, 0, number, answer);
+  else post(MAIL.result, 0, 0, number, answer);
+}
+
+function resultText(value: unknown): Returned {
+  if (value === undefined) return RETURNED.nothing;
+  let json: unknown;
+  try {
+    json = stringify(value);
+  } catch (error) {
+    throw coded("ERR_CALL_RESULT_JSON", error instanceof NativeError ? error.message : "it has a hostile toJSON");
+  }
+  if (typeof json !== "string") throw coded("ERR_CALL_RESULT_JSON", `a ${typeof value} is not data`);
+  if (json.length > LIMITS.resultBytes) throw coded("ERR_CALL_RESULT_SIZE", `${json.length} characters`);
+  return json;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Errors of the bootstrap itself carry a code of protocol/errors.ts; a plugin cannot make one. */
+const codes = new WeakMap<object, string>();
+const codesGet = codes.get.bind(codes);
+const codesSet = codes.set.bind(codes);
+
+function coded(code: string, message: string): Error {
+  const error = new NativeError(message);
+  codesSet(error, code);
+  return error;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null ? codesGet(error) : undefined;
+}
+
+function install(): void {
+  const globals: Record<string, unknown> = {
+    ...timerGlobals,
+    console: consoleGlobal,
+    queueMicrotask: (fn: unknown) => {
+      if (typeof fn !== "function") throw new NativeError("queueMicrotask needs a function");
+      call(promiseThen, NativePromise.resolve(), [() => void call(fn as () => void, undefined, [])]);
+    },
+  };
+  for (const name of Object.keys(globals))
+    Object.defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true, enumerable: false });
+  // SECURITY: shared memory gives threads and clocks, WebAssembly memory that the heap limit does not count. test/escape/globals.test.ts
+  for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry"])
+    delete (globalThis as Record<string, unknown>)[name];
+}
+
+install();
+
+/** The lane takes these six by reference; they are reachable from nowhere else. */
+export default bare({ load, dispatch, tick, abandon, mail, lastWords });

@@ -1,0 +1,53 @@
+/**
+ * Inside the isolate, before any plugin code: the built-ins the bootstrap relies on, captured while they are still
+ * what V8 made them. A plugin may replace any of them later; the bootstrap does not notice.
+ */
+const { apply, ownKeys } = Reflect;
+
+/** Turns a method into a function of (self, ...args) that ignores later tampering. */
+function uncurry<Self, Args extends unknown[], R>(method: (this: Self, ...args: Args) => R): (self: Self, ...args: Args) => R {
+  return (self, ...args) => apply(method as never, self, args) as R;
+}
+
+export const call = apply;
+export const keysOf = ownKeys;
+export const { parse, stringify } = JSON;
+export const { isArray } = Array;
+export const NativeError = Error;
+export const NativeString = String;
+export const NativeNumber = Number;
+export const NativeFloor = Math.floor;
+export const NativePromise = Promise;
+// oxlint-disable-next-line typescript/unbound-method -- captured on purpose, called through `call`
+export const promiseThen = Promise.prototype.then;
+// oxlint-disable-next-line typescript/unbound-method -- as above
+export const sliceText = uncurry(String.prototype.slice);
+
+/** A map whose methods cannot be replaced under it. */
+export class SafeMap<V> {
+  readonly #map = new Map<number, V>();
+  // oxlint-disable typescript/unbound-method -- captured on purpose
+  static readonly #get = uncurry(Map.prototype.get);
+  static readonly #set = uncurry(Map.prototype.set);
+  static readonly #delete = uncurry(Map.prototype.delete);
+  static readonly #forEach = uncurry(Map.prototype.forEach);
+  // oxlint-enable typescript/unbound-method
+
+  get(key: number): V | undefined {
+    return SafeMap.#get(this.#map, key) as V | undefined;
+  }
+  set(key: number, value: V): void {
+    SafeMap.#set(this.#map, key, value);
+  }
+  delete(key: number): boolean {
+    return SafeMap.#delete(this.#map, key);
+  }
+  each(visit: (key: number, value: V) => void): void {
+    SafeMap.#forEach(this.#map, (value, key) => visit(key as number, value as V));
+  }
+}
+
+/** An object that inherits nothing: no setter or `toJSON` of the plugin's can be met on it. */
+export function bare<T extends object>(fields: T): T {
+  return { __proto__: null, ...fields } as T;
+}

@@ -1,0 +1,94 @@
+/** Inside the isolate: timers. The lane keeps the clock; a timer that is due comes back as a turn of its own. */
+import { LIMITS } from "../../protocol/limits.ts";
+import { MAIL } from "../../protocol/mail.ts";
+import { post, turn } from "./mailbox.ts";
+import { call, NativeError, NativeFloor, NativeNumber, SafeMap } from "./primordials.ts";
+
+interface Entry {
+  run: () => void;
+  /** Undefined: once. */
+  everyMs: number | undefined;
+  /** The call that started it, and its run: what the timer does is still their doing. */
+  call: number;
+  runId: number;
+}
+
+const entries = new SafeMap<Entry>();
+let next = 1;
+let pending = 0;
+
+/** What Node's setTimeout returns: has ref/unref and becomes a number where one is wanted. */
+class Timeout {
+  readonly id: number;
+  constructor(id: number) {
+    this.id = id;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return false;
+  }
+  [Symbol.toPrimitive](): number {
+    return this.id;
+  }
+}
+
+function start(fn: unknown, delay: unknown, repeats: boolean, args: unknown[]): Timeout {
+  if (typeof fn !== "function") throw new NativeError("a timer needs a function");
+  if (pending >= LIMITS.timers) throw new NativeError(`a plugin may have ${LIMITS.timers} timers pending`);
+  const wanted = NativeFloor(NativeNumber(delay));
+  // Node's own rule: anything outside 1 … 2^31 - 1 means 1.
+  const ms = wanted >= 1 && wanted <= 2147483647 ? wanted : 1;
+  const id = next++;
+  pending += 1;
+  entries.set(id, {
+    run: () => call(fn as () => void, undefined, args),
+    everyMs: repeats ? ms : undefined,
+    call: turn.call,
+    runId: turn.run,
+  });
+  post(MAIL.timer, id, ms, turn.call);
+  return new Timeout(id);
+}
+
+function stop(timer: unknown): void {
+  const id = timer instanceof Timeout ? timer.id : NativeNumber(timer);
+  if (!entries.delete(id)) return;
+  pending -= 1;
+  post(MAIL.clear, id, 0, turn.call);
+}
+
+export const timerGlobals = {
+  setTimeout: (fn: unknown, delay?: unknown, ...args: unknown[]): Timeout => start(fn, delay, false, args),
+  setInterval: (fn: unknown, delay?: unknown, ...args: unknown[]): Timeout => start(fn, delay, true, args),
+  setImmediate: (fn: unknown, ...args: unknown[]): Timeout => start(fn, 1, false, args),
+  clearTimeout: stop,
+  clearInterval: stop,
+  clearImmediate: stop,
+};
+
+/** The lane says that a timer is due. */
+export function fire(id: number): void {
+  const entry = entries.get(id);
+  if (!entry) return;
+  turn.call = entry.call;
+  turn.run = entry.runId;
+  if (entry.everyMs === undefined) {
+    entries.delete(id);
+    pending -= 1;
+  } else {
+    post(MAIL.timer, id, entry.everyMs, entry.call);
+  }
+  entry.run();
+}
+
+/** A call ran out of time: what it had scheduled will not happen. */
+export function dropTimersOf(call: number): void {
+  entries.each((id, entry) => {
+    if (entry.call === call) stop(id);
+  });
+}

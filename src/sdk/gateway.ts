@@ -1,0 +1,68 @@
+/** Trusted side: the gateway's SDK. Puts the catalog's types on the host, and chooses where its lanes live. */
+import { CATALOG } from "../protocol/catalog.ts";
+import type { AnyHook, Catalog, ContextOf, EventOf, HookTable, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import type { FactName, Facts } from "../host/events.ts";
+import { CoreHost } from "../host/host.ts";
+import type { RunOptions } from "../host/host.ts";
+import type { PluginReport } from "../host/inspect.ts";
+import { startProcessUnit } from "../host/lanes/process-unit.ts";
+import { resolveOptions } from "./options.ts";
+import type { OpenOptions } from "./options.ts";
+import { startThreadUnit } from "./thread-unit.ts";
+
+/** `T` is the table of hooks this host knows: the catalog's, and the gateway's own. */
+export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
+  readonly id: string;
+  /** Runs a hook. Rejects only for the caller's own mistakes: unknown hook, invalid event, closed host, aborted signal. */
+  run<N extends keyof T & string>(
+    hook: N,
+    event: EventOf<T[N]>,
+    ctx?: ContextOf<T[N]>,
+    options?: RunOptions,
+  ): Promise<Outcome<ResultOf<T[N]>>>;
+  /** Observe hooks: returns at once, never throws. */
+  emit<N extends NamesOfKind<T, "observe">>(hook: N, event: EventOf<T[N]>, ctx?: ContextOf<T[N]>): void;
+  /** The sync kind: blocks the caller for at most the handlers' budgets. */
+  runSync<N extends NamesOfKind<T, "sync">>(hook: N, event: EventOf<T[N]>, ctx?: ContextOf<T[N]>): Outcome<ResultOf<T[N]>>;
+  /** False: nobody listens, and `run` costs next to nothing. */
+  has(hook: keyof T & string): boolean;
+  plugins(): PluginReport[];
+  inspect(plugin: string): PluginReport;
+  /** Bundles and loads the plugin again; runs that come meanwhile wait for it. */
+  reload(plugin: string): Promise<PluginReport>;
+  disable(plugin: string): void;
+  /** Gives the function that ends the subscription. */
+  on<K extends FactName>(fact: K, listener: (fact: Facts[K]) => void): () => void;
+  /** Process ids of the sandbox; empty with thread isolation. */
+  pids(): number[];
+  /** Lets runs in flight finish, then ends the sandbox. */
+  close(): Promise<void>;
+}
+
+export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  const { isolation, lanes, config, plugins, logger } = await resolveOptions(options);
+  const core = new CoreHost({
+    lanes,
+    lanesPerUnit: isolation === "process" ? lanes : 1,
+    startUnit: isolation === "process" ? startProcessUnit : startThreadUnit,
+    hooks: withOwn(options.hooks ?? {}),
+    failure: config.hooks?.failure ?? {},
+    heapMb: config.limits?.heapMb ?? LIMITS.heapMb,
+    requestApproval: options.gateway?.requestApproval,
+    logger,
+  });
+  await core.open(plugins);
+  return Object.assign(core, { [Symbol.asyncDispose]: () => core.close() }) as unknown as Host<Catalog & Own>;
+}
+
+function withOwn(own: HookTable): HookTable {
+  const table: Record<string, AnyHook> = Object.assign(Object.create(null), CATALOG);
+  for (const hook of Object.values(own)) {
+    if (Object.hasOwn(table, hook.name)) throw new CreelError("ERR_HOOK_DEFINED", { hook: hook.name });
+    table[hook.name] = hook;
+  }
+  return table;
+}

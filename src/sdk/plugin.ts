@@ -1,0 +1,53 @@
+/** The author's side: types only. `definePlugin` gives its argument back, and the bundler leaves nothing of it. */
+import type { AnswerOf, Catalog, ContextOf, EventOf, HookName } from "../protocol/catalog.ts";
+import type { z } from "zod";
+
+type Log = (...values: unknown[]) => void;
+
+export type HookEvent<N extends HookName> = z.output<Catalog[N]["event"]>;
+export type HookContext<N extends HookName> = z.output<Catalog[N]["context"]>;
+export type HookAnswer<N extends HookName> = AnswerOf<Catalog[N]>;
+export type HookHandler<N extends HookName> = (
+  event: HookEvent<N>,
+  ctx: HookContext<N>,
+) => HookAnswer<N> | (Catalog[N]["kind"] extends "sync" ? never : Promise<HookAnswer<N>>);
+
+export interface HandlerOptions {
+  /** Higher runs first; 0 if unset. Ties go by registration order. */
+  priority?: number;
+  /** Wall time for one call. The operator may set another. */
+  timeoutMs?: number;
+  registrationId?: string;
+  /** before_tool_call: only for these tools. */
+  matcher?: string[];
+}
+
+export interface PluginApi<Config = Record<string, unknown>> {
+  readonly id: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly pluginConfig: Config;
+  readonly logger: { debug: Log; info: Log; warn: Log; error: Log };
+  /** Listen to a hook. Only while `register` runs. */
+  on<N extends HookName>(hook: N, handler: HookHandler<N>, options?: HandlerOptions): void;
+  /** OpenClaw's way to listen to internal events such as `session:patch`, or to a whole family such as `session`. */
+  registerHook(
+    events: string | string[],
+    handler: (event: never) => unknown,
+    options?: HandlerOptions & { name?: string; description?: string },
+  ): void;
+}
+
+export interface PluginDefinition<Config = Record<string, unknown>> {
+  id: string;
+  name?: string;
+  version?: string;
+  description?: string;
+  register(api: PluginApi<Config>): void | Promise<void>;
+}
+
+export function definePlugin<Config = Record<string, unknown>>(plugin: PluginDefinition<Config>): PluginDefinition<Config> {
+  return plugin;
+}
+
+export type { ContextOf, EventOf, HookName };

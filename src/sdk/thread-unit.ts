@@ -1,0 +1,31 @@
+/** Trusted side: a lane as a thread of this very process. Simplest and fastest; one V8 abort takes the caller down with it. */
+import { MessageChannel } from "node:worker_threads";
+import { portLink } from "../protocol/link.ts";
+import type { LaneUnit } from "../host/lanes/unit.ts";
+import { startPool } from "../sandbox/pool.ts";
+
+export function startThreadUnit(lanes: number): LaneUnit {
+  const channels = Array.from({ length: lanes }, () => ({
+    main: new MessageChannel(),
+    sync: new MessageChannel(),
+    notify: new Int32Array(new SharedArrayBuffer(4)),
+  }));
+  const pool = startPool(channels.map(({ main, sync, notify }) => ({ port: main.port2, syncPort: sync.port2, notify })));
+  const links = channels.map(({ main }) => portLink(main.port1));
+  const hangUp = (): void => {
+    for (const { main, sync } of channels) {
+      main.port1.close();
+      sync.port1.close();
+    }
+  };
+  return {
+    links,
+    syncPorts: channels.map(({ sync, notify }) => ({ port: sync.port1, notify })),
+    ended: pool.ended,
+    kill: () => void pool.destroy(),
+    close: async () => {
+      hangUp();
+      await pool.destroy();
+    },
+  };
+}
