@@ -90,7 +90,7 @@ function firstLines(error: unknown): string {
   return text
     .split("\n")
     .map((line) => line.trim())
-    .filter((line) => line !== "" && !/^Build failed/.test(line))
+    .filter((line) => line !== "" && !line.startsWith("Build failed"))
     .slice(0, 6)
     .join(" ");
 }

@@ -68,7 +68,7 @@ export class Plugins {
 
   /** Resolves when none is loading any more. */
   async settled(): Promise<void> {
-    await Promise.all(this.list().map((plugin) => this.#settled.get(plugin)?.promise));
+    await Promise.all(this.list().map(async (plugin) => this.#settled.get(plugin)?.promise));
   }
 
   async reload(id: string): Promise<void> {

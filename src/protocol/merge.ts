@@ -40,12 +40,14 @@ function combine({ rule, chains }: FieldMerge, before: unknown, value: unknown, 
     case "any":
       return before === true || value === true;
     case "assign":
-      return { ...(before ?? (chains ? event[chains] : undefined) ?? {}), ...(value as Fields) };
+      return { ...((before ?? (chains && event[chains])) as Fields | undefined), ...(value as Fields) };
     case "join":
-      return before === undefined || before === "" ? value : value === "" ? before : `${String(before)}\n\n${String(value)}`;
+      return [before, value].filter((text) => typeof text === "string" && text !== "").join("\n\n");
     case "append":
       return before === undefined ? value : [...(before as unknown[]), ...(value as unknown[])];
     case "intersect":
       return before === undefined ? value : (before as unknown[]).filter((item) => (value as unknown[]).includes(item));
+    default:
+      return rule satisfies never;
   }
 }

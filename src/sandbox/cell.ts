@@ -87,7 +87,7 @@ export class Cell {
         columnOffset: -WRAPPER[0].length,
       });
       // Evaluates to the function; nothing of the plugin runs yet.
-      factory = script.runSync(this.#context, { reference: true, timeout: LIMITS.loadCpuMs }) as ivm.Reference;
+      factory = script.runSync(this.#context, { reference: true, timeout: LIMITS.loadCpuMs });
     } catch (error) {
       return { end: "broken", detail: plainText(error) };
     }

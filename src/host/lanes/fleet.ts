@@ -68,7 +68,7 @@ export class Fleet {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#berths.map(({ unit }) => unit?.close()));
+    await Promise.all(this.#berths.map(async ({ unit }) => unit?.close()));
   }
 
   #launch(berth: Berth): void {

@@ -11,7 +11,8 @@ import type { SyncPort } from "./unit.ts";
 
 export class SyncLine {
   readonly #sync: SyncPort;
-  #nextRun = 1;
+  /** Apart from the numbers of the lane's main link. */
+  #nextRun = 2 ** 40;
 
   constructor(sync: SyncPort) {
     this.#sync = sync;
@@ -26,7 +27,7 @@ export class SyncLine {
     port.postMessage([pack({ kind: "run", id, ...request } satisfies Run, event, context)]);
     for (;;) {
       const seen = Atomics.load(notify, 0);
-      for (let received; (received = receiveMessageOnPort(port) as { message: unknown } | undefined);) {
+      for (let received; (received = receiveMessageOnPort(port));) {
         if (this.#read(received.message, id, answers)) return answers;
       }
       const left = deadline - performance.now();

@@ -66,7 +66,7 @@ function dispatch(
     const value = call(handlers[handler]!, undefined, [event, parse(contextText)]);
     if (!isSync) return settle(value, number, resultText);
     if (isThenable(value)) {
-      if (value instanceof NativePromise) call(promiseThen, value, [undefined, () => {}]);
+      if (value instanceof NativePromise) void call(promiseThen, value, [undefined, () => {}]);
       throw coded("ERR_CALL_ASYNC", "the handler returned a promise on a synchronous hook; it was ignored");
     }
     if (value === undefined && echo !== undefined && stringify(event) !== eventText) return resultText(bare({ [echo]: event[echo] }));
@@ -117,7 +117,7 @@ function turn(number: number, runId: number, body: () => Returned): Returned {
 function settle(value: unknown, number: number, toText: (value: unknown) => Returned): Returned {
   if (!isThenable(value)) return toText(value);
   const promise = value instanceof NativePromise ? value : new NativePromise((resolve) => resolve(value));
-  call(promiseThen, promise, [
+  void call(promiseThen, promise, [
     (settled: unknown) => {
       let answer: Returned;
       try {
@@ -181,7 +181,7 @@ function install(): void {
     console: consoleGlobal,
     queueMicrotask: (fn: unknown) => {
       if (typeof fn !== "function") throw new NativeError("queueMicrotask needs a function");
-      call(promiseThen, NativePromise.resolve(), [() => void call(fn as () => void, undefined, [])]);
+      void call(promiseThen, NativePromise.resolve(), [() => call(fn as () => void, undefined, [])]);
     },
   };
   for (const name of Object.keys(globals))

@@ -6,7 +6,7 @@ const { apply, ownKeys } = Reflect;
 
 /** Turns a method into a function of (self, ...args) that ignores later tampering. */
 function uncurry<Self, Args extends unknown[], R>(method: (this: Self, ...args: Args) => R): (self: Self, ...args: Args) => R {
-  return (self, ...args) => apply(method as never, self, args) as R;
+  return (self, ...args) => apply(method, self, args);
 }
 
 export const call = apply;
@@ -49,5 +49,5 @@ export class SafeMap<V> {
 
 /** An object that inherits nothing: no setter or `toJSON` of the plugin's can be met on it. */
 export function bare<T extends object>(fields: T): T {
-  return { __proto__: null, ...fields } as T;
+  return { __proto__: null, ...fields };
 }

@@ -2,7 +2,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
 import { post, turn } from "./mailbox.ts";
-import { call, NativeError, NativeFloor, NativeNumber, SafeMap } from "./primordials.ts";
+import { call as invoke, NativeError, NativeFloor, NativeNumber, SafeMap } from "./primordials.ts";
 
 interface Entry {
   run: () => void;
@@ -46,7 +46,7 @@ function start(fn: unknown, delay: unknown, repeats: boolean, args: unknown[]): 
   const id = next++;
   pending += 1;
   entries.set(id, {
-    run: () => call(fn as () => void, undefined, args),
+    run: () => invoke(fn as () => void, undefined, args),
     everyMs: repeats ? ms : undefined,
     call: turn.call,
     runId: turn.run,
