@@ -51,7 +51,8 @@ export async function settleApproval(
     hook: outcome.hook,
     runId: outcome.runId,
     toolName: typeof event.toolName === "string" ? event.toolName : undefined,
-    params: structuredClone((result.params ?? event.params) as Fields),
+    // As the handlers saw them.
+    params: JSON.parse(JSON.stringify(result.params ?? event.params)) as Fields,
     timeoutMs,
   };
   const { resolution, reason } = await resolve(question, ask, signal);

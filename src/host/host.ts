@@ -164,6 +164,7 @@ export class CoreHost {
   }
 
   async reload(id: string): Promise<PluginReport> {
+    if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
     await this.#plugins.reload(id);
     if (this.#listensSync()) await this.#sync.open();
     return this.inspect(id);
@@ -263,9 +264,7 @@ export class CoreHost {
     const late = sleep(LIMITS.sandboxStartMs, true, { signal: patience.signal }).catch(() => false);
     const isLate = await Promise.race([all.then(() => false), late]);
     patience.abort();
-    if (!isLate) return;
-    await this.close();
-    throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastDeath });
+    if (isLate) throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastDeath });
   }
 
   /** Everything a lane says of its own accord. Its schema has passed it; whether the cell is the lane's is checked here. */

@@ -77,7 +77,7 @@ export class Plugins {
     plugin.error = undefined;
     plugin.loadDeaths = 0;
     await this.#bundle(plugin);
-    if (!plugin.bundle) return this.#options.registry.remove(plugin);
+    if (!plugin.bundle || this.get(id).status !== "loading") return;
     this.#options.lane(plugin).postFrame(this.#opening(plugin));
     await this.settled();
   }
@@ -87,7 +87,7 @@ export class Plugins {
     plugin.status = "disabled";
     this.#options.registry.remove(plugin);
     this.#options.lane(plugin).post({ kind: "drop", cell: plugin.cell });
-    this.#publish(plugin);
+    this.#settle(plugin);
   }
 
   /** The lane says that a cell has loaded, or failed to. */

@@ -54,6 +54,8 @@ export const LIMITS = {
   drainMs: 5_000,
   /** A new sandbox (process or thread) must say it is ready within this; about 0.1 s is normal. */
   sandboxStartMs: 10_000,
+  /** How long a thread may take to dispose of its cells before it is terminated. */
+  threadEndMs: 1_000,
   /** Delay before a sandbox that died is started again: at once, then doubling up to the maximum. */
   restartBackoffMs: 50,
   restartBackoffMaxMs: 5_000,

@@ -111,24 +111,19 @@ export class Cell {
     return this.#enter(this.#tick, [timer], timeoutMs);
   }
 
-  /** Forgets a call that ran out of time, and what it had scheduled. No plugin code runs. */
-  abandon(call: number): void {
-    this.#abandon.applySync(undefined, [call] as never);
+  /** Forgets a call that ran out of time, and what it had scheduled. False: the cell is no good any more. */
+  abandon(call: number): boolean {
+    return this.#short(this.#abandon, [call]).isFine;
   }
 
-  /** What the plugin left for the lane. Runs a few string operations of ours, and no plugin code. */
-  mail(): string | undefined {
-    return this.#mail.applySync(undefined, []) as string | undefined;
+  /** What the plugin left for the lane. Undefined text: nothing. */
+  mail(): { isFine: boolean; text?: string | undefined } {
+    return this.#short(this.#mail, []);
   }
 
-  /** As `mail`, after a turn that did not end well: whatever it left may run again, so there is a clock on it. */
+  /** As `mail`, after a turn that did not end well: whatever it left behind may run again. */
   lastWords(): string | undefined {
-    if (this.#isolate.isDisposed) return undefined;
-    try {
-      return this.#lastWords.applySync(undefined, [], { timeout: LIMITS.lastWordsMs }) as string | undefined;
-    } catch {
-      return undefined;
-    }
+    return this.#isolate.isDisposed ? undefined : this.#short(this.#lastWords, []).text;
   }
 
   dispose(): void {
@@ -148,6 +143,16 @@ export class Cell {
     if (returned === RETURNED.pending) return PENDING;
     if (typeof returned !== "string") return { end: "broken", detail: "the bootstrap answered out of turn" };
     return returned[0] === ERROR_MARK ? { end: "error", text: returned.slice(1) } : { end: "result", text: returned };
+  }
+
+  /** Runs a few string operations of ours. No plugin code should be able to run here; there is a clock on it all the same. */
+  #short(entry: Entry, args: unknown[]): { isFine: boolean; text?: string | undefined } {
+    this.#timed.timeout = LIMITS.lastWordsMs;
+    try {
+      return { isFine: true, text: entry.applySync(undefined, args as never, this.#timed) as string | undefined };
+    } catch {
+      return { isFine: false };
+    }
   }
 
   #classify(error: unknown, elapsedMs: number): TurnEnd {

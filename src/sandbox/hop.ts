@@ -4,6 +4,7 @@
  */
 import type { ChainRule } from "../protocol/chain-rule.ts";
 import { pack } from "../protocol/frame.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Run, Step, StepReply } from "../protocol/messages.ts";
 import { chain } from "./chain.ts";
 import { answered, errorJson } from "./resident.ts";
@@ -19,17 +20,21 @@ export interface HopOptions {
   readonly reply: (frame: string, isLast: boolean) => void;
 }
 
+/** A reply that has grown past this is sent as it is: frames have a limit, and many results fit in it only one by one. */
+const REPLY_CHARS = LIMITS.resultBytes;
+
 export class Hop {
   readonly #options: HopOptions;
   /** As the next handler sees it. */
   #event: string;
   /** The next step to start. */
   #next = 0;
-  /** Steps started and not answered. */
+  /** Steps of a fan that are not answered. */
   #open = 0;
   #isOver = false;
   #replies: StepReply[] = [];
   #bodies: string[] = [];
+  #chars = 0;
 
   constructor(options: HopOptions) {
     this.#options = options;
@@ -48,16 +53,22 @@ export class Hop {
   }
 
   #fan(): void {
-    for (const [step] of this.#options.run.steps.entries()) {
+    const { steps } = this.#options.run;
+    this.#open = steps.length;
+    for (const step of steps.keys()) {
       const answer = this.#call(step, (late) => {
-        this.#note(step, late);
-        this.#open -= 1;
+        this.#noteObserved(step, late);
         this.#send(this.#open === 0);
       });
-      if (answer) this.#note(step, answer);
-      else this.#open += 1;
+      if (answer) this.#noteObserved(step, answer);
     }
     this.#send(this.#open === 0);
+  }
+
+  /** Nobody reads what an observer returned, so it does not travel. */
+  #noteObserved(step: number, answer: Answer): void {
+    this.#open -= 1;
+    this.#note(step, answer.status === "ok" ? { ...answer, body: "" } : answer);
   }
 
   #advance(): void {
@@ -107,6 +118,8 @@ export class Hop {
   #note(step: number, { status, wallMs, cpuUs, body }: Answer): void {
     this.#replies.push([step, status, Math.round(wallMs * 1000), cpuUs]);
     this.#bodies.push(body);
+    this.#chars += body.length;
+    if (this.#chars > REPLY_CHARS) this.#send(false);
   }
 
   #send(isLast: boolean): void {
@@ -115,6 +128,7 @@ export class Hop {
     const frame = pack({ kind: "reply", id: this.#options.run.id, last: isLast, steps: this.#replies }, ...this.#bodies);
     this.#replies = [];
     this.#bodies = [];
+    this.#chars = 0;
     this.#options.reply(frame, isLast);
   }
 }

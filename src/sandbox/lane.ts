@@ -55,6 +55,8 @@ export class Lane {
   dispose(): void {
     for (const resident of this.#residents.values()) resident.dispose();
     this.#residents.clear();
+    this.#touched.clear();
+    this.#guest = new GuestCode("");
   }
 
   #serve(frames: readonly string[], link: Link): void {

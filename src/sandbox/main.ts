@@ -1,6 +1,7 @@
 /** Untrusted side: a lane's thread. The default export is the one long-running task that Piscina gives it. */
 import { Socket } from "node:net";
 import type { MessagePort } from "node:worker_threads";
+import { collectGarbage } from "./garbage.ts";
 import { Lane } from "./lane.ts";
 import { portLink, socketLink } from "../protocol/link.ts";
 
@@ -15,6 +16,7 @@ export default function serve(endpoint: Endpoint): Promise<void> {
     link.onEnd(() => {
       lane.dispose();
       if ("syncPort" in endpoint) endpoint.syncPort.close();
+      collectGarbage();
       resolve();
     });
   });

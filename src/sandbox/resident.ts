@@ -64,7 +64,7 @@ export class Resident {
   readonly #pending = new Map<number, PendingCall>();
   readonly #timers = new Map<number, { handle: NodeJS.Timeout; call: number }>();
   /** Calls that met the cell while it was loading. */
-  readonly #waiting: CallRequest[] = [];
+  readonly #waiting = new Map<CallRequest, NodeJS.Timeout>();
   #cell: Cell | undefined;
   #state: "loading" | "ready" | "failed" | "gone" = "loading";
   #failure = "";
@@ -98,7 +98,10 @@ export class Resident {
   /** Enters the cell. Undefined: the answer will come through `settle`. */
   call(request: CallRequest): Answer | undefined {
     if (this.#state === "loading") {
-      this.#waiting.push(request);
+      this.#waiting.set(
+        request,
+        setTimeout(() => this.#stillLoading(request), request.wallMs),
+      );
       return undefined;
     }
     if (this.#state !== "ready") return answered("failed", this.#failure);
@@ -128,11 +131,16 @@ export class Resident {
   /** The run does not want its answer any more: the work stops, the plugin's state stays. */
   abandon(run: number): void {
     for (const call of this.#pending.values()) if (call.request.run === run) this.#forget(call, true);
+    for (const [request, deadline] of this.#waiting) {
+      if (request.run !== run) continue;
+      clearTimeout(deadline);
+      this.#waiting.delete(request);
+    }
   }
 
   /** Reads what the last turns left, if there were any. */
   sweep(): void {
-    if (this.#isDirty && this.#state === "ready") this.#readMail(this.#cell!.mail());
+    if (this.#isDirty && this.#state === "ready") this.#fetchMail();
   }
 
   dispose(): void {
@@ -143,7 +151,19 @@ export class Resident {
     this.#cell = undefined;
     for (const call of this.#pending.values())
       this.#settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: "the plugin was removed" }));
-    for (const request of this.#waiting.splice(0)) request.settle(answered("failed", this.#failure));
+    for (const request of this.#takeWaiting()) request.settle(answered("failed", this.#failure));
+  }
+
+  #takeWaiting(): CallRequest[] {
+    const requests = [...this.#waiting.keys()];
+    for (const deadline of this.#waiting.values()) clearTimeout(deadline);
+    this.#waiting.clear();
+    return requests;
+  }
+
+  #stillLoading(request: CallRequest): void {
+    this.#waiting.delete(request);
+    request.settle({ ...answered("timeout", errorJson("ERR_CALL_TIMEOUT", { ms: request.wallMs })), wallMs: request.wallMs });
   }
 
   /** The turn gave no answer of its own; its mail may. */
@@ -172,9 +192,8 @@ export class Resident {
     clearTimeout(call.deadline);
     this.#pending.delete(call.number);
     if (!isUnwanted || this.#state !== "ready") return;
-    this.#cell!.abandon(call.number);
-    this.#isDirty = true;
-    this.sweep();
+    if (!this.#cell!.abandon(call.number)) return this.#replace("crashed", UNUSABLE);
+    this.#fetchMail();
   }
 
   #settle(call: PendingCall, status: Status, body: string): void {
@@ -199,10 +218,16 @@ export class Resident {
       case "error":
         // Only timers end here: a handler's error is its call's answer.
         this.#log(3, owner?.request.run ?? 0, `error in a timer: ${messageOf(end.text)}`);
-        return this.#readMail(this.#cell!.mail());
+        return this.#fetchMail();
       default:
-        return this.#readMail(this.#cell!.mail());
+        return this.#fetchMail();
     }
+  }
+
+  #fetchMail(): void {
+    const { isFine, text } = this.#cell!.mail();
+    if (isFine) this.#readMail(text);
+    else this.#replace("crashed", UNUSABLE);
   }
 
   #readMail(text: string | undefined): void {
@@ -212,7 +237,7 @@ export class Resident {
     try {
       items = readMail(text);
     } catch {
-      return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: "its mail was not readable" }));
+      return this.#replace("crashed", UNUSABLE);
     }
     for (const item of items) this.#deliver(item);
   }
@@ -285,7 +310,7 @@ export class Resident {
     }
     this.#events.opened(this, isOk, performance.now() - this.#loadStartedMs, text);
     this.sweep();
-    for (const request of this.#waiting.splice(0)) {
+    for (const request of this.#takeWaiting()) {
       const answer = this.call(request);
       if (answer) request.settle(answer);
     }
@@ -310,6 +335,8 @@ export class Resident {
     clearTimeout(this.#loadDeadline);
   }
 }
+
+const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });
 
 export function answered(status: Status, body: string): Answer {
   return { status, wallMs: 0, cpuUs: 0, body };

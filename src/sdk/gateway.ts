@@ -54,7 +54,12 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     requestApproval: options.gateway?.requestApproval,
     logger,
   });
-  await core.open(plugins);
+  try {
+    await core.open(plugins);
+  } catch (error) {
+    await core.close();
+    throw error;
+  }
   return Object.assign(core, { [Symbol.asyncDispose]: () => core.close() }) as unknown as Host<Catalog & Own>;
 }
 

@@ -1,5 +1,7 @@
 /** Trusted side: a lane as a thread of this very process. Simplest and fastest; one V8 abort takes the caller down with it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
+import { LIMITS } from "../protocol/limits.ts";
 import { portLink } from "../protocol/link.ts";
 import type { LaneUnit } from "../host/lanes/unit.ts";
 import { startPool } from "../sandbox/pool.ts";
@@ -25,6 +27,10 @@ export function startThreadUnit(lanes: number): LaneUnit {
     kill: () => void pool.destroy(),
     close: async () => {
       hangUp();
+      // A thread that is terminated while it disposes of isolates can abort the process: let it finish, if it can.
+      const patience = new AbortController();
+      await Promise.race([pool.ended, sleep(LIMITS.threadEndMs, undefined, { signal: patience.signal }).catch(() => {})]);
+      patience.abort();
       await pool.destroy();
     },
   };

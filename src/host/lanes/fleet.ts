@@ -61,6 +61,11 @@ export class Fleet {
       if (unit) for (const [at, lane] of lanes.entries()) listener(lane.index, unit.syncPorts?.[at]);
   }
 
+  /** Ends the unit a lane is in; another takes its place. */
+  condemn(lane: number): void {
+    this.#berths.find(({ lanes }) => lanes.some(({ index }) => index === lane))?.unit?.kill();
+  }
+
   /** Process ids of the sandbox, if it has its own. */
   pids(): number[] {
     return this.#berths.flatMap(({ unit }) => unit?.pid ?? []);

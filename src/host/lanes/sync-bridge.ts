@@ -53,6 +53,8 @@ export class SyncBridge {
   }
 
   async close(): Promise<void> {
+    // It kept nobody alive so far; now somebody waits for its end.
+    this.#worker.ref();
     const exited = once(this.#worker, "exit");
     this.#worker.postMessage({ kind: "close" });
     await exited;

@@ -6,6 +6,7 @@ import { receiveMessageOnPort } from "node:worker_threads";
 import { pack, unpack } from "../../protocol/frame.ts";
 import { laneMessage } from "../../protocol/messages.ts";
 import type { Run } from "../../protocol/messages.ts";
+import { readReply } from "./lane-client.ts";
 import type { RunRequest, StepAnswer } from "./lane-client.ts";
 import type { SyncPort } from "./unit.ts";
 
@@ -18,7 +19,7 @@ export class SyncLine {
     this.#sync = sync;
   }
 
-  /** Undefined answers: the lane left the step to the host, or did not answer in time. */
+  /** Undefined answers: the lane left the step to the host, or did not answer in time. Throws when the lane sends nonsense. */
   run(request: RunRequest, event: string, context: string, budgetMs: number): (StepAnswer | undefined)[] {
     const { port, notify } = this.#sync;
     const id = this.#nextRun++;
@@ -43,10 +44,7 @@ export class SyncLine {
       const { header, bodies } = unpack(String(frame));
       const reply = laneMessage.parse(header);
       if (reply.kind !== "reply" || reply.id !== id) continue;
-      for (const [position, [step, status, wallUs, cpuUs]] of reply.steps.entries()) {
-        const body = bodies[position];
-        if (step < answers.length && body !== undefined) answers[step] = { status, wallMs: wallUs / 1000, cpuMs: cpuUs / 1000, body };
-      }
+      readReply(reply, bodies, answers);
       isLast ||= reply.last;
     }
     return isLast;

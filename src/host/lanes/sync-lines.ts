@@ -1,8 +1,8 @@
 /** Trusted side: the way to every lane for a caller that blocks. Follows the fleet through restarts. */
-import { errorMessage } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { HopRequest } from "../runner/walk.ts";
 import type { Fleet } from "./fleet.ts";
+import { failure } from "./lane-client.ts";
 import type { StepAnswer } from "./lane-client.ts";
 import { SyncBridge } from "./sync-bridge.ts";
 import { SyncLine } from "./sync-line.ts";
@@ -31,14 +31,14 @@ export class SyncLines {
 
   run({ lane, request, event, context }: HopRequest): (StepAnswer | undefined)[] {
     const budgetMs = request.steps.reduce<number>((sum, step) => sum + step[2], LIMITS.laneGraceMs);
-    const answers = this.#lines.get(lane.index)?.run(request, event, context, budgetMs) ?? [undefined];
-    answers[0] ??= {
-      status: "timeout",
-      wallMs: budgetMs,
-      cpuMs: 0,
-      body: JSON.stringify({ code: "ERR_SANDBOX_STUCK", message: errorMessage("ERR_SANDBOX_STUCK", { ms: budgetMs }) }),
-    };
-    return answers;
+    try {
+      const answers = this.#lines.get(lane.index)?.run(request, event, context, budgetMs) ?? [undefined];
+      answers[0] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallMs: budgetMs };
+      return answers;
+    } catch (error) {
+      this.#fleet.condemn(lane.index);
+      return [failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message })];
+    }
   }
 
   async close(): Promise<void> {

@@ -21,9 +21,14 @@ export function prepare(hook: AnyHook, event: unknown, context: unknown): Prepar
     contextText = toJson(hook, context);
   }
   const eventText = toJson(hook, event);
-  const bytes = eventText.length + contextText.length;
+  const bytes = byteLength(eventText) + byteLength(contextText);
   if (bytes > LIMITS.eventBytes) throw new CreelError("ERR_EVENT_SIZE", { hook: hook.name, bytes, limit: LIMITS.eventBytes });
   return { event: event as Fields, eventText, contextText };
+}
+
+/** Counting is only worth it near the limit: a character takes at most three bytes. */
+function byteLength(text: string): number {
+  return text.length * 3 < LIMITS.eventBytes / 2 ? text.length : Buffer.byteLength(text);
 }
 
 function toJson(hook: AnyHook, value: unknown): string {

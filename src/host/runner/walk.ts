@@ -3,10 +3,10 @@
  * walk serves `run`, which awaits them, and `runSync`, which blocks. Handlers in a row in one lane are asked for in one hop.
  */
 import type { AnyHook } from "../../protocol/catalog.ts";
-import { errorMessage } from "../../protocol/errors.ts";
 import { start } from "../../protocol/merge.ts";
 import type { Merged } from "../../protocol/merge.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
+import { failure } from "../lanes/lane-client.ts";
 import type { LaneClient, RunRequest, StepAnswer } from "../lanes/lane-client.ts";
 import type { Handler, Plan } from "../registry.ts";
 import { readAnswer, skipped } from "./answer.ts";
@@ -28,12 +28,7 @@ export interface WalkInput extends Prepared {
 }
 
 // SECURITY: a lane that answers nothing must not make the host ask for ever. test/host/walk.test.ts
-const NO_ANSWER: StepAnswer = {
-  status: "crashed",
-  wallMs: 0,
-  cpuMs: 0,
-  body: JSON.stringify({ code: "ERR_SANDBOX_PROTOCOL", message: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: "no answer" }) }),
-};
+const NO_ANSWER = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: "no answer" });
 
 export function* walk({
   runId,

@@ -187,7 +187,7 @@ function install(): void {
   for (const name of Object.keys(globals))
     Object.defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true, enumerable: false });
   // SECURITY: shared memory gives threads and clocks, WebAssembly memory that the heap limit does not count. test/escape/globals.test.ts
-  for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry"])
+  for (const name of ["gc", "WebAssembly", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry"])
     delete (globalThis as Record<string, unknown>)[name];
 }
 

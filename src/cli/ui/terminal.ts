@@ -1,0 +1,27 @@
+/**
+ * A stream that a person may be reading: how wide it is, and whether it has colours. `styleText` decides about colours: none
+ * without a terminal or with NO_COLOR, and FORCE_COLOR overrides both.
+ */
+import { styleText } from "node:util";
+
+export type Style = Parameters<typeof styleText>[0];
+
+export interface Terminal {
+  readonly width: number;
+  line(text?: string): void;
+  paint(style: Style, text: string): string;
+}
+
+/** A file or a pipe has no width; so have some pseudo-terminals, which say 0. */
+const UNKNOWN_WIDTH = 100;
+const MIN_WIDTH = 60;
+/** Costs stand at the right edge: further away, the eye loses the line. */
+const MAX_WIDTH = 100;
+
+export function terminal(stream: NodeJS.WriteStream): Terminal {
+  return {
+    width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, stream.columns || UNKNOWN_WIDTH)),
+    line: (text = "") => void stream.write(`${text}\n`),
+    paint: (style, text) => styleText(style, text, { stream }),
+  };
+}

@@ -1,0 +1,21 @@
+/** `creel demo`: the first screen. One turn of a gateway through the example plugins, then one that never returns. */
+import { defineVerb, EXIT } from "../verb.ts";
+
+export const demo = defineVerb({
+  name: "demo",
+  summary: "plays one gateway turn through sandboxed plugins and shows what each decided and cost",
+  options: {
+    isolation: { type: "string", choices: ["process", "thread"], help: "where the plugins run (default: process)" },
+    plugin: { type: "string", multiple: true, value: "path", help: "a plugin of your own, played in the same turn" },
+  },
+  examples: ["creel demo", "creel demo --plugin ./my-plugin.ts", "creel demo --json | jq '.turn.steps[] | select(.kind == \"hook\")'"],
+  async run({ values, isJson, out }) {
+    const { play } = await import("../demo/play.ts");
+    const { timeline } = await import("../demo/timeline.ts");
+    const options = { isolation: values.isolation ?? "process", plugins: values.plugin ?? [] };
+    const report = await play(options, isJson ? undefined : timeline(out));
+    // Missing values as null: every key is there, whatever happened.
+    if (isJson) out.line(JSON.stringify(report, (_, value: unknown) => value ?? null, 2));
+    return report.isComplete ? EXIT.ok : EXIT.failed;
+  },
+});

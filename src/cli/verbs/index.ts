@@ -1,0 +1,5 @@
+/** The verbs, in the order of the help. */
+import type { Verb } from "../verb.ts";
+import { demo } from "./demo.ts";
+
+export const VERBS: readonly Verb[] = [demo];
