@@ -38,9 +38,9 @@ export function parse(verb: Verb, args: readonly string[]): Parsed {
   }
   const { h, ...values } = parsed.values as Record<string, unknown>;
   for (const [name, { choices }] of Object.entries(options)) {
-    for (const value of [values[name] ?? []].flat()) {
-      if (!choices || choices.includes(String(value))) continue;
-      throw new UsageError(`--${name} is "${String(value)}"${suggest(String(value), choices)}`, `use one of: ${choices.join(", ")}`);
+    for (const value of [(values[name] as string | string[] | undefined) ?? []].flat()) {
+      if (!choices || choices.includes(value)) continue;
+      throw new UsageError(`--${name} cannot be "${value}"${suggest(value, choices)}`, `use one of: ${choices.join(", ")}`);
     }
   }
   const extra = parsed.positionals[0];
@@ -51,5 +51,8 @@ export function parse(verb: Verb, args: readonly string[]): Parsed {
 function complaint({ message }: Error, known: readonly string[]): string {
   const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
   if (unknown === undefined) return message;
-  return `there is no option "--${unknown}"${suggest(`--${unknown}`, known.map((name) => `--${name}`))}`;
+  return `there is no option "--${unknown}"${suggest(
+    `--${unknown}`,
+    known.map((name) => `--${name}`),
+  )}`;
 }

@@ -45,5 +45,5 @@ export interface Verb<O extends Options = Options> {
 
 /** Types the values by the options; in the table, verbs are all alike. */
 export function defineVerb<const O extends Options>(verb: Verb<O>): Verb {
-  return verb as unknown as Verb;
+  return verb;
 }

@@ -121,7 +121,7 @@ export class CoreHost {
     this.#inFlight += 1;
     try {
       const outcome =
-        hook.kind === "observe"
+        hook.kind === "observe" || hook.kind === "evaluate"
           ? await observe(runId, hook, plan, prepared, options?.signal)
           : await this.#walk({ ...prepared, runId, hook: hook as WalkInput["hook"], plan, failure: this.#failure(hook) }, options?.signal);
       this.#report(outcome, startedMs);

@@ -4,8 +4,10 @@
  */
 import { familyOf } from "../protocol/catalog.ts";
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
+import { FILTER_OPTIONS } from "../protocol/hooks/define.ts";
+import type { FilterOption } from "../protocol/hooks/define.ts";
 import type { Step } from "../protocol/messages.ts";
-import type { Registration } from "../protocol/registration.ts";
+import type { HandlerOptions, Registration } from "../protocol/registration.ts";
 import { callBudget } from "./budget.ts";
 import type { CallBudget } from "./budget.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
@@ -17,7 +19,8 @@ export interface Handler {
   readonly plugin: Plugin;
   readonly lane: LaneClient;
   readonly priority: number;
-  readonly matcher: ReadonlySet<string> | undefined;
+  /** Only for events whose fields are in these sets; see HookDefinition.filters. */
+  readonly filter: Readonly<Partial<Record<FilterOption, ReadonlySet<string>>>> | undefined;
   readonly budget: CallBudget;
   /** As the lane is told. */
   readonly step: Step;
@@ -32,6 +35,12 @@ interface Listed extends Handler {
   /** What it was registered for: a hook, or a family of internal events. */
   readonly key: string;
   readonly order: number;
+}
+
+function filterOf(options: HandlerOptions): Handler["filter"] {
+  const given = FILTER_OPTIONS.filter((option) => options[option]);
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(given.map((option) => [option, new Set(options[option]!.map((value) => value.toLowerCase()))]));
 }
 
 export class Registry {
@@ -69,7 +78,7 @@ export class Registry {
         key,
         order: index,
         priority: options.priority ?? 0,
-        matcher: options.matcher && new Set(options.matcher.map((tool) => tool.toLowerCase())),
+        filter: filterOf(options),
         budget,
         step: [plugin.cell, index, budget.wallMs.value, budget.cpuMs.value],
       });

@@ -1,9 +1,11 @@
 /** The catalog: every hook there is, by name. The one source of truth about hooks. */
 import type * as z from "zod";
 import type { AnyHook } from "./hooks/define.ts";
+import type { Evaluation } from "./outcome.ts";
 import { agentEnd, beforeAgentReply, beforePromptBuild } from "./hooks/agent.ts";
 import { messageSending } from "./hooks/message.ts";
 import { sessionPatch } from "./hooks/session.ts";
+import { afterTurn, beforeTurn, onTurnError } from "./hooks/turn.ts";
 import { beforeToolCall, toolResultPersist } from "./hooks/tool.ts";
 
 export { defineHook } from "./hooks/define.ts";
@@ -26,6 +28,9 @@ export const CATALOG = byName([
   toolResultPersist,
   messageSending,
   sessionPatch,
+  beforeTurn,
+  afterTurn,
+  onTurnError,
 ]);
 
 export type Catalog = typeof CATALOG;
@@ -36,7 +41,9 @@ export type HookTable = Readonly<Record<string, AnyHook>>;
 
 export type EventOf<H extends AnyHook> = z.input<H["event"]>;
 export type ContextOf<H extends AnyHook> = z.input<H["context"]>;
-export type ResultOf<H extends AnyHook> = z.output<H["result"]>;
+export type ResultOf<H extends AnyHook> = H["kind"] extends "evaluate"
+  ? readonly Evaluation<z.output<H["result"]>>[]
+  : z.output<H["result"]>;
 /** What a handler may return. */
 export type AnswerOf<H extends AnyHook> = H["kind"] extends "observe" ? unknown : z.input<H["result"]> | null | undefined | void;
 

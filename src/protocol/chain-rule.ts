@@ -11,8 +11,10 @@ export type PlainType = "string" | "boolean" | "object";
 export interface ChainRule {
   /** Result fields whose whole schema is "a string", "a boolean" or "an object". */
   readonly fields: Readonly<Record<string, PlainType>>;
-  /** A result with this field true ends the chain. */
-  readonly terminal?: string;
+  /** A result with this field of this value ends the chain. */
+  readonly terminal?: readonly [field: string, equals: string | true];
+  /** A handler's null is for the host to judge. */
+  readonly stopsAtNull?: true;
   /** [result field, event field, how] */
   readonly chains: readonly (readonly [field: string, into: string, how: "replace" | "assign"])[];
   /** See HookDefinition. */
@@ -34,7 +36,13 @@ export function chainRule(hook: AnyHook): ChainRule {
       chains.push([field, merge.chains, merge.rule === "assign" ? "assign" : "replace"]);
     else delete fields[field];
   }
-  return { fields, chains, ...(hook.terminal && { terminal: hook.terminal.field }), ...(hook.echo && { echo: hook.echo }) };
+  return {
+    fields,
+    chains,
+    ...(hook.terminal && { terminal: [hook.terminal.field, hook.terminal.equals ?? true] as const }),
+    ...(hook.nullIs && { stopsAtNull: true as const }),
+    ...(hook.echo && { echo: hook.echo }),
+  };
 }
 
 /** The JSON type that is exactly what the schema accepts, if there is one. */

@@ -21,8 +21,8 @@ export const LIMITS = {
   loadCpuMs: 1_000,
   /** A `register` that awaits something gets this long in all. */
   loadWallMs: 5_000,
-  /** Reading the mail of a cell whose turn was just terminated; its own code is a few string operations. */
-  lastWordsMs: 20,
+  /** Reading a cell's mail: a few string operations of ours, so the clock only guards against a mistake, and against being descheduled. */
+  mailMs: 250,
   /** Heap of one cell. V8 itself needs about 1.3 MB of it. */
   heapMb: 32,
   /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */

@@ -1,4 +1,5 @@
 /** The merge rules as pure functions over plain, validated data. Host side; the lane's chaining is a shadow of this. */
+import { WHOLE } from "./hooks/define.ts";
 import type { AnyHook, FieldMerge } from "./hooks/define.ts";
 
 export type Fields = Record<string, unknown>;
@@ -21,8 +22,15 @@ export function merge(hook: AnyHook, state: Merged, answer: Fields, plugin: stri
   const result: Fields = { ...state.result };
   let { event, frozen } = state;
   for (const [field, rule] of Object.entries(hook.merge)) {
+    if (field === WHOLE) return { event, frozen, result: combine(rule, state.result, answer, event) as Fields };
     let value = answer[field];
     if (value === undefined || state.frozen.has(field)) continue;
+    if (rule.follows !== undefined) {
+      const winner = result[rule.follows];
+      if (answer[rule.follows] !== winner) continue;
+      // A new winner starts from nothing.
+      if (state.result?.[rule.follows] !== winner) delete result[field];
+    }
     if (rule.stamps) value = { ...(value as Fields), [rule.stamps]: plugin };
     result[field] = combine(rule, result[field], value, event);
     if (rule.chains) event = { ...event, [rule.chains]: result[field] };
@@ -31,7 +39,7 @@ export function merge(hook: AnyHook, state: Merged, answer: Fields, plugin: stri
   return { event, result, frozen };
 }
 
-function combine({ rule, chains }: FieldMerge, before: unknown, value: unknown, event: Fields): unknown {
+function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, value: unknown, event: Fields): unknown {
   switch (rule) {
     case "last":
       return value;
@@ -47,6 +55,8 @@ function combine({ rule, chains }: FieldMerge, before: unknown, value: unknown, 
       return before === undefined ? value : [...(before as unknown[]), ...(value as unknown[])];
     case "intersect":
       return before === undefined ? value : (before as unknown[]).filter((item) => (value as unknown[]).includes(item));
+    case "rank":
+      return ranks.indexOf(value as string) > ranks.indexOf(before as string) ? value : before;
     default:
       return rule satisfies never;
   }

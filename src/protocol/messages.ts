@@ -43,8 +43,8 @@ export interface Run {
   kind: "run";
   id: number;
   hook: string;
-  /** chain: one after the other, each sees the event as it stands; fan: side by side; sync: a chain whose handlers may not wait. */
-  mode: "chain" | "fan" | "sync";
+  /** chain: one after the other, each sees the event as it stands; fan: side by side; gather: as fan, and results count; sync: a chain whose handlers may not wait. */
+  mode: "chain" | "fan" | "gather" | "sync";
   /** False once rewrites are frozen: results no longer change what later handlers see. */
   chains: boolean;
   steps: readonly Step[];

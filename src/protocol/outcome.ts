@@ -22,6 +22,14 @@ export interface Call {
   readonly error?: CallError;
 }
 
+/** What one handler of an evaluate hook came to. */
+export interface Evaluation<Result = unknown> {
+  readonly pluginId: string;
+  readonly status: "completed" | "skipped" | "error";
+  readonly result?: Result;
+  readonly error?: string;
+}
+
 export type Decision = "pass" | TerminalDecision;
 
 export interface Outcome<Result = unknown> {

@@ -4,11 +4,19 @@ import { LIMITS } from "./limits.ts";
 
 const name = z.string().min(1).max(LIMITS.nameChars);
 
+/** An empty list would match nothing, which is never meant. */
+const names = z.array(name).min(1).max(256);
+
 export const handlerOptions = z.looseObject({
   priority: z.number().optional(),
   timeoutMs: z.number().positive().optional(),
   registrationId: name.optional(),
-  matcher: z.array(name).min(1).max(256).optional(),
+  matcher: names.optional(),
+  eligibleTriggers: names.optional(),
+  eligibleDispatchKinds: names.optional(),
+  /** Turn hooks: only for these agents. */
+  agentIds: names.optional(),
+  requiresToolAuthority: z.boolean().optional(),
 });
 export type HandlerOptions = z.infer<typeof handlerOptions>;
 

@@ -147,7 +147,7 @@ export class Cell {
 
   /** Runs a few string operations of ours. No plugin code should be able to run here; there is a clock on it all the same. */
   #short(entry: Entry, args: unknown[]): { isFine: boolean; text?: string | undefined } {
-    this.#timed.timeout = LIMITS.lastWordsMs;
+    this.#timed.timeout = LIMITS.mailMs;
     try {
       return { isFine: true, text: entry.applySync(undefined, args as never, this.#timed) as string | undefined };
     } catch {

@@ -11,13 +11,13 @@ export interface Chained {
 export function chain(rule: ChainRule, event: string, result: string, chains: boolean): Chained {
   const stop = { goesOn: false, event };
   // An own `__proto__` key is the host's business.
-  if (result === "null") return { goesOn: true, event };
+  if (result === "null") return { goesOn: !rule.stopsAtNull, event };
   if (result.includes("__proto__")) return stop;
   const fields = JSON.parse(result) as unknown;
   if (typeOf(fields) !== "object") return stop;
   for (const [field, value] of Object.entries(fields as object)) {
     if (rule.fields[field] !== typeOf(value)) return stop;
-    if (field === rule.terminal && value === true) return stop;
+    if (rule.terminal && field === rule.terminal[0] && value === rule.terminal[1]) return stop;
   }
   if (!chains || rule.chains.length === 0) return { goesOn: true, event };
   let next: Record<string, unknown> | undefined;

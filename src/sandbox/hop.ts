@@ -42,7 +42,7 @@ export class Hop {
   }
 
   start(): void {
-    if (this.#options.run.mode === "fan") this.#fan();
+    if (this.#options.run.mode === "fan" || this.#options.run.mode === "gather") this.#fan();
     else this.#advance();
   }
 
@@ -68,7 +68,7 @@ export class Hop {
   /** Nobody reads what an observer returned, so it does not travel. */
   #noteObserved(step: number, answer: Answer): void {
     this.#open -= 1;
-    this.#note(step, answer.status === "ok" ? { ...answer, body: "" } : answer);
+    this.#note(step, answer.status === "ok" && this.#options.run.mode === "fan" ? { ...answer, body: "" } : answer);
   }
 
   #advance(): void {

@@ -15,8 +15,10 @@ export default function serve(endpoint: Endpoint): Promise<void> {
   return new Promise((resolve) => {
     link.onEnd(() => {
       lane.dispose();
-      if ("syncPort" in endpoint) endpoint.syncPort.close();
-      collectGarbage();
+      if ("syncPort" in endpoint) {
+        endpoint.syncPort.close();
+        collectGarbage();
+      }
       resolve();
     });
   });

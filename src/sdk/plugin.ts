@@ -7,10 +7,14 @@ type Log = (...values: unknown[]) => void;
 export type HookEvent<N extends HookName> = z.output<Catalog[N]["event"]>;
 export type HookContext<N extends HookName> = z.output<Catalog[N]["context"]>;
 export type HookAnswer<N extends HookName> = AnswerOf<Catalog[N]>;
-export type HookHandler<N extends HookName> = (
-  event: HookEvent<N>,
-  ctx: HookContext<N>,
-) => HookAnswer<N> | (Catalog[N]["kind"] extends "sync" ? never : Promise<HookAnswer<N>>);
+
+/** The handler of every hook, by name. Handlers of synchronous hooks may not return a promise. */
+export type HookHandlers = {
+  [N in HookName]: (
+    event: HookEvent<N>,
+    ctx: HookContext<N>,
+  ) => Catalog[N]["kind"] extends "sync" ? HookAnswer<N> : HookAnswer<N> | Promise<HookAnswer<N>>;
+};
 
 export interface HandlerOptions {
   /** Higher runs first; 0 if unset. Ties go by registration order. */
@@ -29,7 +33,7 @@ export interface PluginApi<Config = Record<string, unknown>> {
   readonly pluginConfig: Config;
   readonly logger: { debug: Log; info: Log; warn: Log; error: Log };
   /** Listen to a hook. Only while `register` runs. */
-  on<N extends HookName>(hook: N, handler: HookHandler<N>, options?: HandlerOptions): void;
+  on<N extends HookName>(hook: N, handler: HookHandlers[N], options?: HandlerOptions): void;
   /** OpenClaw's way to listen to internal events such as `session:patch`, or to a whole family such as `session`. */
   registerHook(
     events: string | string[],

@@ -8,8 +8,8 @@ export type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
   readonly width: number;
-  line(text?: string): void;
-  paint(style: Style, text: string): string;
+  readonly line: (text?: string) => void;
+  readonly paint: (style: Style, text: string) => string;
 }
 
 /** A file or a pipe has no width; so have some pseudo-terminals, which say 0. */

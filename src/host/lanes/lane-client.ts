@@ -92,7 +92,7 @@ export class LaneClient {
    */
   async run(request: RunRequest, event: string, context: string, signal?: AbortSignal): Promise<readonly (StepAnswer | undefined)[]> {
     const id = this.#nextRun++;
-    const isFan = request.mode === "fan";
+    const isFan = request.mode === "fan" || request.mode === "gather";
     let budgetMs = 0;
     let turnMs = 0;
     for (const [, , wallMs, cpuMs] of request.steps) {

@@ -32,7 +32,9 @@ function expect({ lane, token, sync }: Expect): void {
       if (isKnown) return port.send(frames);
       if (frames[0] !== token) return link.close();
       isKnown = true;
+      // Closing unlinks the socket; nothing of it stays on disk while the line is in use.
       server.close();
+      if (folder) rmSync(folder, { recursive: true, force: true });
       port.onFrames((outgoing) => link.send(outgoing));
       if (frames.length > 1) port.send(frames.slice(1));
     });

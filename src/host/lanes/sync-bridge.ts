@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { SyncPort } from "./unit.ts";
 
@@ -29,7 +30,7 @@ export interface Listening {
 export class SyncBridge {
   readonly #worker = new Worker(
     new URL(`./sync-bridge-thread${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url),
-    { env: {} },
+    { env: { TMPDIR: tmpdir() } },
   );
   readonly #waiting = new Map<string, (path: string) => void>();
 

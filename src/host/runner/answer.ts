@@ -22,11 +22,16 @@ export function readAnswer(hook: AnyHook, handler: Handler, step: StepAnswer): R
   } catch {
     return failed(handler, step, "failed", ownError("ERR_CALL_RESULT_JSON", { detail: "it is not JSON" }));
   }
-  // Everywhere but where a hook's schema takes null, null is no result.
+  if (value === null && hook.nullIs !== "invalid") return { call: called(handler, step), answer: undefined };
   const parsed = hook.result.safeParse(value);
-  if (parsed.success) return { call: called(handler, step), answer: parsed.data as Fields | undefined };
-  if (value === null) return { call: called(handler, step), answer: undefined };
+  if (parsed.success) return { call: called(handler, step), answer: withoutPrompt(hook, handler, parsed.data as Fields | undefined) };
   return failed(handler, step, "failed", ownError("ERR_CALL_RESULT", firstIssue(parsed.error)));
+}
+
+/** A plugin that may not touch prompts keeps its other fields. */
+function withoutPrompt({ promptFields }: AnyHook, { plugin }: Handler, answer: Fields | undefined): Fields | undefined {
+  if (!promptFields || !answer || plugin.hooks?.allowPromptInjection !== false) return answer;
+  return Object.fromEntries(Object.entries(answer).filter(([field]) => !promptFields.includes(field)));
 }
 
 export function skipped({ plugin, priority }: Handler): Call {

@@ -24,5 +24,5 @@ const claim: Judge = (hook, state, answer, plugin) =>
 export const JUDGES = { modify, gate, claim, sync: gate } as const satisfies Record<string, Judge>;
 
 function isTerminal(hook: AnyHook, answer: Fields): boolean {
-  return hook.terminal !== undefined && answer[hook.terminal.field] === true;
+  return hook.terminal !== undefined && answer[hook.terminal.field] === (hook.terminal.equals ?? true);
 }

@@ -7,23 +7,52 @@ import { firstIssue } from "../issues.ts";
 
 export interface Prepared {
   readonly event: Fields;
+  readonly context: Fields;
   readonly eventText: string;
   readonly contextText: string;
 }
 
-export function prepare(hook: AnyHook, event: unknown, context: unknown): Prepared {
-  const checked = hook.event.safeParse(event);
+const NO_CONTEXT: Fields = Object.freeze({});
+
+export function prepare(hook: AnyHook, given: unknown, givenContext: unknown): Prepared {
+  const checked = hook.event.safeParse(given);
   if (!checked.success) throw new CreelError("ERR_EVENT_INVALID", { hook: hook.name, ...firstIssue(checked.error) });
+  let context = NO_CONTEXT;
   let contextText = "{}";
-  if (context !== undefined) {
-    const checkedContext = hook.context.safeParse(context);
+  if (givenContext !== undefined) {
+    const checkedContext = hook.context.safeParse(givenContext);
     if (!checkedContext.success) throw new CreelError("ERR_CONTEXT_INVALID", { hook: hook.name, ...firstIssue(checkedContext.error) });
-    contextText = toJson(hook, context);
+    context = givenContext as Fields;
+    contextText = toJson(hook, hook.live ? without(context, Object.keys(hook.live)) : context);
   }
+  const event = adapt(hook, given as Fields, context);
   const eventText = toJson(hook, event);
   const bytes = byteLength(eventText) + byteLength(contextText);
   if (bytes > LIMITS.eventBytes) throw new CreelError("ERR_EVENT_SIZE", { hook: hook.name, bytes, limit: LIMITS.eventBytes });
-  return { event: event as Fields, eventText, contextText };
+  return { event, eventText, context, contextText };
+}
+
+/** The event as plugins see it: filled from the context, without what is hidden or live. */
+function adapt({ fills, hides, live }: AnyHook, given: Fields, context: Fields): Fields {
+  let event = given;
+  for (const [field, from] of Object.entries(fills ?? {})) {
+    if (event[field] === undefined && context[from] !== undefined) event = { ...event, [field]: context[from] };
+  }
+  if (live) event = without(event, Object.keys(live));
+  for (const path of hides ?? []) event = withoutPath(event, path.split("."));
+  return event;
+}
+
+function without(fields: Fields, names: readonly string[]): Fields {
+  if (!names.some((name) => fields[name] !== undefined)) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+function withoutPath(fields: Fields, [first, ...rest]: readonly string[]): Fields {
+  const inner = fields[first!];
+  if (inner === undefined) return fields;
+  if (rest.length === 0) return without(fields, [first!]);
+  return typeof inner === "object" && inner !== null ? { ...fields, [first!]: withoutPath(inner as Fields, rest) } : fields;
 }
 
 /** Counting is only worth it near the limit: a character takes at most three bytes. */

@@ -10,6 +10,7 @@ import { failure } from "../lanes/lane-client.ts";
 import type { LaneClient, RunRequest, StepAnswer } from "../lanes/lane-client.ts";
 import type { Handler, Plan } from "../registry.ts";
 import { readAnswer, skipped } from "./answer.ts";
+import { eligible } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { Prepared } from "./prepare.ts";
 
@@ -34,12 +35,13 @@ export function* walk({
   runId,
   hook,
   plan,
-  failure,
+  failure: policy,
   event,
   eventText,
+  context,
   contextText,
 }: WalkInput): Generator<HopRequest, Outcome, readonly (StepAnswer | undefined)[]> {
-  const handlers = eligible(hook, plan, event);
+  const handlers = eligible(hook, plan, event, context);
   const calls = new Map<Handler, Call>();
   const judge = JUDGES[hook.kind];
   const mode = hook.kind === "sync" ? "sync" : "chain";
@@ -67,7 +69,7 @@ export function* walk({
       at += 1;
       const { call, answer } = readAnswer(hook, handler, step);
       calls.set(handler, call);
-      if (call.status !== "ok" && failure === "closed" && hook.terminal) {
+      if (call.status !== "ok" && policy === "closed" && hook.terminal) {
         state = failedClosed(hook, state, handler, call);
         by = handler;
         ended = true;
@@ -100,11 +102,4 @@ function failedClosed(hook: AnyHook, state: Merged, { plugin }: Handler, { error
   const { field, reason } = hook.terminal!;
   const why = `${hook.name} handler of ${plugin.id} failed: ${error?.message ?? "no reason given"}`;
   return { ...state, result: { ...state.result, [field]: true, ...(reason && { [reason]: why }) } };
-}
-
-/** A handler with a matcher is called only for what it matches. */
-function eligible(hook: AnyHook, plan: Plan, event: Record<string, unknown>): Plan {
-  if (!hook.matches || !plan.some(({ matcher }) => matcher)) return plan;
-  const value = String(event[hook.matches]).toLowerCase();
-  return plan.filter(({ matcher }) => !matcher || matcher.has(value));
 }

@@ -47,6 +47,7 @@ export const beforeAgentReply = defineHook({
   result: z.object({ handled: z.boolean(), reply: replyPayload.optional(), reason: z.string().optional() }),
   merge: { handled: { rule: "any" }, reply: { rule: "first" }, reason: { rule: "first" } },
   terminal: { field: "handled", decision: "handled", reason: "reason" },
+  filters: { eligibleTriggers: { from: "context", field: "trigger" } },
   permission: ["conversation"],
   since: "2026.4",
 });

@@ -5,7 +5,14 @@
 import type * as z from "zod";
 import { LIMITS } from "../limits.ts";
 
-export const HOOK_KINDS = ["modify", "gate", "claim", "observe", "sync"] as const;
+/**
+ * - `modify`: handlers run by priority, each sees what the ones before it made of the event; results merge by field.
+ * - `gate`: as modify, and a terminal result ends the run.
+ * - `claim`: the first terminal result wins and ends the run; others count for nothing.
+ * - `observe`: side by side, results ignored. `evaluate`: side by side, one attributed outcome per handler.
+ * - `sync`: as gate, for a gateway that cannot await.
+ */
+export const HOOK_KINDS = ["modify", "gate", "claim", "observe", "evaluate", "sync"] as const;
 export type HookKind = (typeof HOOK_KINDS)[number];
 
 /** What the gateway must not do once a terminal result was returned. */
@@ -17,13 +24,21 @@ export type TerminalDecision = "block" | "cancel" | "abort" | "handled";
  * - `any`: true once any handler says true (false is no decision);
  * - `assign`: objects are merged shallowly over what stands, starting from the event's own field of that name;
  * - `join`: texts are joined by a blank line, in priority order;
- * - `intersect`: lists of strings are intersected; `append`: lists are appended.
+ * - `intersect`: lists of strings are intersected; `append`: lists are appended;
+ * - `rank`: the value that stands later in `ranks` wins.
  */
-export const MERGE_RULES = ["first", "last", "any", "assign", "join", "intersect", "append"] as const;
+export const MERGE_RULES = ["first", "last", "any", "assign", "join", "intersect", "append", "rank"] as const;
 export type MergeRule = (typeof MERGE_RULES)[number];
+
+/** As a field name in `merge`: the result as a whole, for hooks whose result is a dictionary. */
+export const WHOLE = "*";
 
 export interface FieldMerge {
   readonly rule: MergeRule;
+  /** For `rank`, lowest first. */
+  readonly ranks?: readonly string[];
+  /** Only handlers that gave the winning value of this other field (listed before) have a say in this one. */
+  readonly follows?: string;
   /** Later handlers see the merged value as this field of the event. */
   readonly chains?: string;
   /** Once a handler has set this field, the named result fields stay as they are. */
@@ -33,8 +48,9 @@ export interface FieldMerge {
 }
 
 export interface Terminal {
-  /** The result field that ends the run when it is `true`. */
+  /** The result field that ends the run when it is `true`, or equals `equals`. */
   readonly field: string;
+  readonly equals?: string;
   readonly decision: TerminalDecision;
   /** The result field that explains it. */
   readonly reason?: string;
@@ -65,13 +81,26 @@ export interface HookDefinition<
   readonly failure: "open" | "closed";
   readonly permission: readonly HookPermission[];
   readonly budget: { readonly wallMs: number };
-  /** The event field that a handler's `matcher` selects on. */
-  readonly matches?: string;
+  /** `null` from a handler is no result; "invalid": it must pass the schema like anything else. */
+  readonly nullIs?: "invalid";
+  /** Options of `api.on` that choose the events a handler is called for: which field each is compared with. */
+  readonly filters?: Readonly<Partial<Record<FilterOption, { readonly from: "event" | "context"; readonly field: string }>>>;
+  /** Result fields that are left out when the operator forbids prompt injection (the handler still runs). */
+  readonly promptFields?: readonly string[];
+  /** Event fields that are taken from the context when the event lacks them. */
+  readonly fills?: Readonly<Record<string, string>>;
+  /** Dotted paths of the event that no plugin gets to see. */
+  readonly hides?: readonly string[];
+  /** Context or event fields in which OpenClaw passes something live, and what a plugin finds here instead. */
+  readonly live?: Readonly<Record<string, string>>;
   /** Sync hooks: a handler that changes this event field in place and returns nothing counts as returning it. */
   readonly echo?: string;
   /** The OpenClaw release that has it, or "creel". */
   readonly since: string;
 }
+
+export const FILTER_OPTIONS = ["matcher", "eligibleTriggers", "eligibleDispatchKinds", "agentIds"] as const;
+export type FilterOption = (typeof FILTER_OPTIONS)[number];
 
 export type AnyHook = HookDefinition;
 

@@ -51,7 +51,7 @@ export const beforeToolCall = defineHook({
   },
   terminal: { field: "block", decision: "block", reason: "blockReason" },
   failure: "closed",
-  matches: "toolName",
+  filters: { matcher: { from: "event", field: "toolName" } },
   since: "2026.4",
 });
 

@@ -1,0 +1,58 @@
+// What does one more handler cost? Ten plugins in one lane against one: a ninth of the difference is one extra handler, and is compared with
+// a bare `applySync` of the same handler on the caller's thread. Once with handlers that return nothing, once with handlers that each
+// rewrite what the next one sees, where the floor also writes the event and reads the result.
+import { among, ratio } from "../../case.ts";
+import type { Case, CaseResult } from "../../case.ts";
+import { creel } from "../../creel.ts";
+import { bareFloor } from "../../floors/bare.ts";
+import { threadFloor } from "../../floors/thread.ts";
+import { EXCLAIM, PASSING_GATE } from "../../handlers.ts";
+import type { Work } from "../../handlers.ts";
+import { latency } from "../../measure.ts";
+import type { Effort, Series } from "../../measure.ts";
+
+const CHAIN = 10;
+
+/** Per round: what one more handler cost. */
+function perExtra(one: Series, ten: Series): number[] {
+  return ten.rounds.map((time, round) => (time - one.rounds[round]!) / (CHAIN - 1));
+}
+
+async function chain(what: string, work: Work, encodes: boolean, effort: Effort): Promise<CaseResult> {
+  return among(
+    [
+      () => creel(work, { isolation: "thread" }),
+      () => creel(work, { isolation: "thread", handlers: CHAIN }),
+      () => bareFloor(work, { encodes }),
+      () => bareFloor(work, { encodes, isolates: CHAIN }),
+      () => bareFloor(work, { encodes, timed: false }),
+      () => threadFloor(work),
+      () => threadFloor(work, { handlers: CHAIN }),
+    ],
+    async (contestants) => {
+      const series = await latency(contestants, effort, { samples: 20 });
+      const [one, ten, bare, inTurn, untimed, floorOne, floorTen] = series;
+      const extra = perExtra(one, ten);
+      const floorExtra = perExtra(floorOne, floorTen);
+      const against = (floor: readonly number[]): number[] => extra.map((cost, round) => cost / floor[round]!);
+      return {
+        ratios: [
+          ratio(`extra handler that ${what} / bare applySync`, against(bare.rounds), { atMost: 1.5 }),
+          ratio(`extra handler that ${what} / bare applySync, ten isolates in turn`, against(inTurn.rounds)),
+          ratio(`extra handler that ${what} / extra handler of a hand-written chain`, against(floorExtra)),
+          ratio(`extra handler that ${what} / bare applySync without a timeout (does not do the job)`, against(untimed.rounds)),
+        ],
+        series: series.map((line) => ({ ...line, name: `${line.name} (${what})` })),
+      };
+    },
+  );
+}
+
+export default {
+  question: "ten handlers in one lane: what does each one after the first cost, in bare applySync calls?",
+  run: async (effort) => {
+    const passing = await chain("passes", PASSING_GATE, false, effort);
+    const rewriting = await chain("rewrites", EXCLAIM, true, effort);
+    return { ratios: [...passing.ratios, ...rewriting.ratios], series: [...passing.series, ...rewriting.series] };
+  },
+} satisfies Case;

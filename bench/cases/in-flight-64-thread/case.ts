@@ -1,0 +1,33 @@
+// How much of a hand-written worker's throughput is left? One policy gate, 64 calls always open, thread isolation. The floor sends what
+// was asked in one tick in one message; the one that sends a message per call is shown beside it.
+import { among, ratio } from "../../case.ts";
+import type { Case } from "../../case.ts";
+import { creel } from "../../creel.ts";
+import { threadFloor } from "../../floors/thread.ts";
+import { POLICY_GATE } from "../../handlers.ts";
+import { over, throughput } from "../../measure.ts";
+
+export default {
+  question: "one handler, 64 calls in flight, thread isolation: how much of a hand-written worker's throughput is left?",
+  run: (effort) =>
+    among(
+      [
+        () => creel(POLICY_GATE, { isolation: "thread" }),
+        () => threadFloor(POLICY_GATE),
+        () => threadFloor(POLICY_GATE, { batched: false }),
+        () => threadFloor(POLICY_GATE, { timed: false }),
+      ],
+      async (contestants) => {
+        const series = await throughput(contestants, effort, 64);
+        const [subject, floor, single, untimed] = series;
+        return {
+          ratios: [
+            ratio("creel / floor, throughput", over(subject, floor), { atLeast: 0.75 }),
+            ratio("creel / floor with a message per call", over(subject, single)),
+            ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
+          ],
+          series,
+        };
+      },
+    ),
+} satisfies Case;

@@ -1,0 +1,27 @@
+// What does `host.run` add to the least a sandboxed call can cost? One policy gate, one call at a time, thread isolation,
+// against a hand-written worker with a port that gives the handler the same clock and nothing else.
+import { among, ratio } from "../../case.ts";
+import type { Case } from "../../case.ts";
+import { creel } from "../../creel.ts";
+import { threadFloor } from "../../floors/thread.ts";
+import { POLICY_GATE } from "../../handlers.ts";
+import { latency, over } from "../../measure.ts";
+
+export default {
+  question: "one handler, one call at a time, thread isolation: what does Creel add to a hand-written worker?",
+  run: (effort) =>
+    among(
+      [() => creel(POLICY_GATE, { isolation: "thread" }), () => threadFloor(POLICY_GATE), () => threadFloor(POLICY_GATE, { timed: false })],
+      async (contestants) => {
+        const series = await latency(contestants, effort);
+        const [subject, floor, untimed] = series;
+        return {
+          ratios: [
+            ratio("creel / floor, latency", over(subject, floor), { atMost: 1.3 }),
+            ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
+          ],
+          series,
+        };
+      },
+    ),
+} satisfies Case;

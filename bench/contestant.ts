@@ -1,0 +1,16 @@
+/** What a case puts against each other. A contestant does one whole call, from the caller's values to the caller's values. */
+export interface Contestant extends AsyncDisposable {
+  readonly name: string;
+  /** `at` counts up, so that inputs can rotate. */
+  readonly call: (at: number) => unknown;
+}
+
+export function contestant(name: string, call: (at: number) => unknown, close: () => unknown = () => {}): Contestant {
+  return {
+    name,
+    call,
+    async [Symbol.asyncDispose]() {
+      await close();
+    },
+  };
+}

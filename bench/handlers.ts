@@ -1,0 +1,88 @@
+/**
+ * What every contestant runs. A handler is one text, compiled by the floors and by Creel alike, so that no two
+ * contestants can differ in the work that counts. The inputs rotate, so that no call is the exact repetition of the last.
+ */
+import type { ContextOf, EventOf, Catalog, PluginSpec } from "creel";
+
+export interface Work {
+  readonly hook: "before_tool_call" | "message_sending";
+  /** A JavaScript expression: the handler function. */
+  readonly handler: string;
+  readonly events: readonly object[];
+  readonly context: object;
+}
+
+type ToolEvent = EventOf<Catalog["before_tool_call"]>;
+
+/** A policy gate as people write them: look at the command, let most pass, block some, rewrite some. */
+const GATE = `(event) => {
+  const command = event.params.command;
+  if (typeof command !== "string") return;
+  if (/\\brm\\s+-[a-z]*r[a-z]*f|\\bmkfs\\b|\\bdd\\s+if=/.test(command)) return { block: true, blockReason: "destructive command: " + command };
+  if (/\\bgit\\s+push\\b.*--force(?!-with-lease)/.test(command)) return { params: { command: command.replace("--force", "--force-with-lease") } };
+}`;
+
+const HARMLESS = [
+  "ls -la src",
+  "cat package.json",
+  "npm test -- --run",
+  "git status --short",
+  "grep -rn TODO src",
+  "node --version",
+  "pwd",
+];
+
+function toolEvent(command: string, at: number): ToolEvent {
+  return {
+    toolName: "exec",
+    params: { command, cwd: "/home/user/project", timeoutSec: 120, env: { CI: "1" } },
+    runId: `run-${at}`,
+    toolCallId: `call_${at.toString(16).padStart(24, "0")}`,
+  };
+}
+
+const toolContext: ContextOf<Catalog["before_tool_call"]> = {
+  toolName: "exec",
+  agentId: "main",
+  sessionKey: "agent:main:telegram:dm:123456",
+  sessionId: "2f1c7c3e-9a54-4f0e-8f0b-1d2c3b4a5968",
+  runId: "run-1",
+  toolCallId: "call_1",
+  channelId: "telegram",
+};
+
+/** Of sixteen tool calls, fourteen pass, one is rewritten, one is blocked. */
+export const POLICY_GATE: Work = {
+  hook: "before_tool_call",
+  handler: GATE,
+  events: [...HARMLESS, "git push --force origin main", ...HARMLESS, "rm -rf /tmp/build"].map(toolEvent),
+  context: toolContext,
+};
+
+/** The gate where nothing is ever in its way: the handler returns nothing, a chain of them runs to its end. */
+export const PASSING_GATE: Work = { ...POLICY_GATE, events: HARMLESS.map(toolEvent) };
+
+/** Always rewrites, so that each handler of a chain sees another event. */
+export const EXCLAIM: Work = {
+  hook: "message_sending",
+  handler: `(e) => ({ content: e.content + "!" })`,
+  events: ["Done. All 214 tests pass.", "I could not find that file; did you mean src/index.ts?"].map((content, at) => ({
+    to: `telegram:${123456 + at}`,
+    content,
+    replyToId: 4711 + at,
+    metadata: { silent: false },
+  })),
+  context: { channelId: "telegram", accountId: "default", conversationId: "dm:123456" },
+};
+
+/** The same handler as plugins of Creel's. */
+export function asPlugins({ hook, handler }: Work, count: number): PluginSpec[] {
+  return Array.from({ length: count }, (_, at) => ({
+    id: `bench-${at}`,
+    source: `export default (api) => api.on(${JSON.stringify(hook)}, ${handler})`,
+  }));
+}
+
+export function eventAt({ events }: Work, call: number): object {
+  return events[call % events.length]!;
+}

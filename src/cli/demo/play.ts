@@ -1,0 +1,89 @@
+/** The demo's two acts. Read it as a gateway's turn: these are the calls a gateway makes, in the order it makes them. */
+import { version } from "../version.ts";
+import type { PluginSpec } from "../../sdk/options.ts";
+import {
+  AGENT_CONTEXT,
+  CAST,
+  ENDLESS_LOOP,
+  MEANWHILE,
+  MESSAGE_CONTEXT,
+  OTHER_CHAT_CONTEXT,
+  patched,
+  PROMPT,
+  REPLY,
+  REPLY_WITHOUT_TOOL,
+  reply,
+  SEARCH,
+  TOOL_CONTEXT,
+  TOOL_RESULT,
+  toolResult,
+  USER,
+} from "./script.ts";
+import { Stage } from "./stage.ts";
+import type { Act, DemoReport, Watcher } from "./step.ts";
+
+export interface PlayOptions {
+  readonly isolation: "process" | "thread";
+  /** Paths of the user's own plugins, played in the first act. */
+  readonly plugins: readonly string[];
+}
+
+export async function play({ isolation, plugins }: PlayOptions, watcher?: Watcher): Promise<DemoReport> {
+  const startedMs = performance.now();
+  watcher?.begin();
+  // Whoever runs a plugin of their own here wants to see it work: the conversation is the demo's, and nobody's secret.
+  const own: PluginSpec[] = plugins.map((path) => ({ path, hooks: { allowConversationAccess: true } }));
+  const turn = await act("turn", [...CAST, ...own], playTurn);
+  const loop = await act("loop", [...CAST, ENDLESS_LOOP], playLoop);
+  const report: DemoReport = {
+    creel: version(),
+    node: process.versions.node,
+    isolation,
+    turn,
+    loop,
+    wallMs: performance.now() - startedMs,
+    isComplete: [...turn.plugins, ...loop.plugins].every(({ status }) => status === "ready"),
+  };
+  watcher?.end(report);
+  return report;
+
+  async function act(name: "turn" | "loop", cast: readonly PluginSpec[], script: (stage: Stage) => Promise<void>): Promise<Act> {
+    await using stage = await Stage.open(isolation, cast);
+    watcher?.opened(name, stage.act);
+    stage.tell = (step) => watcher?.step(step);
+    await script(stage);
+    return stage.act;
+  }
+}
+
+async function playTurn(stage: Stage): Promise<void> {
+  stage.say("message in", USER);
+  await stage.run("before_prompt_build", PROMPT, AGENT_CONTEXT);
+  const search = await stage.run("before_tool_call", SEARCH, TOOL_CONTEXT);
+  if (search.decision === "pass") {
+    stage.say("tool runs", TOOL_RESULT);
+    await stage.runSync("tool_result_persist", toolResult(TOOL_RESULT), TOOL_CONTEXT);
+  } else stage.say("no tool", "the model is told why");
+  await stage.emit("session:patch", patched({ model: "opus", label: "Releases" }));
+  await send(stage, search.decision === "pass" ? REPLY : REPLY_WITHOUT_TOOL);
+}
+
+async function playLoop(stage: Stage): Promise<void> {
+  stage.say("message in", USER);
+  let isLooping = true;
+  const search = stage.run("before_tool_call", SEARCH, TOOL_CONTEXT, { note: () => void (isLooping = false) });
+  // The notes are said only where they are true.
+  const meanwhile = () => (isLooping ? "a reply in another chat, answered while endless-loop was looping" : undefined);
+  await stage.run("message_sending", reply(MEANWHILE), OTHER_CHAT_CONTEXT, { note: meanwhile });
+  await search;
+  stage.say("no tool", "the model is told why, and the turn goes on");
+  const after = () => (stage.isTogether("session-audit", "endless-loop") ? "on the very thread that looped" : undefined);
+  await stage.emit("session:patch", patched({ model: "sonnet" }), { note: after });
+  await send(stage, REPLY_WITHOUT_TOOL);
+}
+
+async function send(stage: Stage, content: string): Promise<void> {
+  const sending = await stage.run("message_sending", reply(content), MESSAGE_CONTEXT);
+  if (sending.decision === "cancel") stage.say("no reply", sending.reason ?? "cancelled");
+  else stage.say("reply out", sending.result?.content ?? content);
+}

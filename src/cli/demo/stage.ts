@@ -1,0 +1,137 @@
+/** A gateway as small as can be: one host, every hook call timed and told, and an approver who answers by itself. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ApprovalQuestion } from "../../host/approvals.ts";
+import type { Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../../protocol/catalog.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import { openHost } from "../../sdk/gateway.ts";
+import type { Host } from "../../sdk/gateway.ts";
+import type { PluginSpec } from "../../sdk/options.ts";
+import { LANES } from "./script.ts";
+import type { Act, HookStep, MessageStep, Step } from "./step.ts";
+
+/** Long enough to be seen as a wait, short enough not to be one. */
+const APPROVER_MS = 300;
+/** A plugin's log lines may arrive a moment after its answer. The stage waits for them with its clock stopped. */
+const LATE_LOG_MS = 15;
+const ANSWER = "allow-once";
+/** Everything the host would log is in the timeline. */
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+type Extra = { note?: () => string | undefined };
+
+export class Stage implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #openMs: number;
+  readonly #startedMs = performance.now();
+  readonly #steps: Step[] = [];
+  readonly #logs: { plugin: string; text: string }[] = [];
+  readonly #replaced: { plugin: string; why: string }[] = [];
+  readonly #approvals: Map<string, HookStep["approval"]>;
+  #inFlight = 0;
+  #stoppedMs = 0;
+  tell: (step: Step) => void = () => {};
+
+  static async open(isolation: "process" | "thread", plugins: readonly PluginSpec[]): Promise<Stage> {
+    const startedMs = performance.now();
+    const approvals = new Map<string, HookStep["approval"]>();
+    const requestApproval = async ({ runId, title, description }: ApprovalQuestion): Promise<typeof ANSWER> => {
+      const askedMs = performance.now();
+      await sleep(APPROVER_MS);
+      approvals.set(runId, { title, description, answer: ANSWER, waitedMs: performance.now() - askedMs });
+      return ANSWER;
+    };
+    const host = await openHost({ isolation, lanes: LANES, plugins, gateway: { requestApproval }, logger: SILENT });
+    return new Stage(host, performance.now() - startedMs, approvals);
+  }
+
+  private constructor(host: Host, openMs: number, approvals: Map<string, HookStep["approval"]>) {
+    this.#host = host;
+    this.#openMs = openMs;
+    this.#approvals = approvals;
+    host.on("log", ({ plugin, text }) => this.#logs.push({ plugin, text }));
+    host.on("replaced", ({ plugin, why }) => this.#replaced.push({ plugin, why }));
+  }
+
+  get act(): Act {
+    const [openMs, pids, plugins] = [this.#openMs, this.#host.pids(), this.#host.plugins()];
+    return { openMs, pids, plugins, steps: [...this.#steps], replaced: [...this.#replaced] };
+  }
+
+  /** Whether two plugins live on one thread. */
+  isTogether(one: string, other: string): boolean {
+    return this.#host.inspect(one).lane === this.#host.inspect(other).lane;
+  }
+
+  say(what: MessageStep["what"], text: string): void {
+    this.#record({ kind: "message", atMs: this.#now(), what, text });
+  }
+
+  async run<N extends HookName>(
+    hook: N,
+    event: EventOf<Catalog[N]>,
+    ctx: ContextOf<Catalog[N]>,
+    extra?: Extra,
+  ): Promise<Outcome<ResultOf<Catalog[N]>>> {
+    const startedMs = performance.now();
+    this.#inFlight += 1;
+    const outcome = await this.#host.run(hook, event, ctx);
+    this.#inFlight -= 1;
+    await this.#over(hook, "run", performance.now() - startedMs, event, outcome, extra);
+    return outcome;
+  }
+
+  /** As a gateway does it: nobody waits for the outcome. The demo does, to show it. */
+  async emit<N extends NamesOfKind<Catalog, "observe">>(hook: N, event: EventOf<Catalog[N]>, extra?: Extra): Promise<void> {
+    if (!this.#host.has(hook)) return this.skip(hook, event);
+    const delivered = Promise.withResolvers<{ outcome: Outcome; wallMs: number }>();
+    const off = this.#host.on("run", (fact) => fact.outcome.hook === hook && delivered.resolve(fact));
+    this.#host.emit(hook, event);
+    const { outcome, wallMs } = await delivered.promise;
+    off();
+    await this.#over(hook, "emit", wallMs, event, outcome, extra);
+  }
+
+  async runSync<N extends NamesOfKind<Catalog, "sync">>(hook: N, event: EventOf<Catalog[N]>, ctx: ContextOf<Catalog[N]>): Promise<void> {
+    if (!this.#host.has(hook)) return this.skip(hook, event);
+    const startedMs = performance.now();
+    const outcome = this.#host.runSync(hook, event, ctx);
+    await this.#over(hook, "runSync", performance.now() - startedMs, event, outcome);
+  }
+
+  skip(hook: HookName, event: object): void {
+    const nothing = { wallMs: 0, outcome: undefined, logs: [], approval: undefined, note: undefined };
+    this.#record({ kind: "hook", atMs: this.#now(), hook, how: "skipped", event: { ...event }, ...nothing });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.close();
+  }
+
+  async #over(hook: HookName, how: HookStep["how"], wallMs: number, event: object, outcome: Outcome, extra?: Extra): Promise<void> {
+    const atMs = this.#now();
+    const note = extra?.note?.();
+    await this.#lateLogs();
+    const called = new Set(outcome.calls.map(({ plugin }) => plugin));
+    const logs = this.#logs.filter(({ plugin }) => called.has(plugin));
+    for (const log of logs) this.#logs.splice(this.#logs.indexOf(log), 1);
+    const approval = this.#approvals.get(outcome.runId);
+    this.#record({ kind: "hook", atMs, hook, how, wallMs, event: { ...event }, outcome, logs, approval, note });
+  }
+
+  async #lateLogs(): Promise<void> {
+    const startedMs = performance.now();
+    // While another call goes on, time does too.
+    const isIdle = this.#inFlight === 0;
+    await sleep(LATE_LOG_MS);
+    if (isIdle) this.#stoppedMs += performance.now() - startedMs;
+  }
+
+  #now(): number {
+    return performance.now() - this.#startedMs - this.#stoppedMs;
+  }
+
+  #record(step: Step): void {
+    this.#steps.push(step);
+    this.tell(step);
+  }
+}

@@ -1,0 +1,59 @@
+/** What the demo records: plain data, so that the timeline draws it and `--json` prints it. Times are measured, in milliseconds. */
+import type { HookName } from "../../protocol/catalog.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { PluginReport } from "../../host/inspect.ts";
+
+export interface MessageStep {
+  readonly kind: "message";
+  readonly atMs: number;
+  readonly what: "message in" | "reply out" | "tool runs" | "no tool" | "no reply";
+  readonly text: string;
+}
+
+export interface HookStep {
+  readonly kind: "hook";
+  /** When it was over, since the act began. */
+  readonly atMs: number;
+  readonly hook: HookName;
+  /** How the gateway called it; `skipped`: `host.has` said that nobody listens. */
+  readonly how: "run" | "emit" | "runSync" | "skipped";
+  readonly wallMs: number;
+  readonly event: Readonly<Record<string, unknown>>;
+  readonly outcome: Outcome | undefined;
+  readonly logs: readonly { readonly plugin: string; readonly text: string }[];
+  readonly approval:
+    | { readonly title: string; readonly description: string; readonly answer: string; readonly waitedMs: number }
+    | undefined;
+  /** Something else that was true when it was over. */
+  readonly note: string | undefined;
+}
+
+export type Step = MessageStep | HookStep;
+
+export interface Act {
+  readonly openMs: number;
+  readonly pids: readonly number[];
+  readonly plugins: readonly PluginReport[];
+  readonly steps: readonly Step[];
+  /** Cells that were thrown away and rebuilt, by plugin. */
+  readonly replaced: readonly { readonly plugin: string; readonly why: string }[];
+}
+
+export interface DemoReport {
+  readonly creel: string;
+  readonly node: string;
+  readonly isolation: "process" | "thread";
+  readonly turn: Act;
+  readonly loop: Act;
+  readonly wallMs: number;
+  /** False: a plugin did not load. */
+  readonly isComplete: boolean;
+}
+
+/** Who draws while it happens. */
+export interface Watcher {
+  begin(): void;
+  opened(act: "turn" | "loop", facts: Act): void;
+  step(step: Step): void;
+  end(report: DemoReport): void;
+}

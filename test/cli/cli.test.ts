@@ -1,0 +1,109 @@
+/** From words to a verb: help, mistakes and exit codes. With a verb of our own, so that it holds for every verb to come. */
+import { describe, expect, it } from "vitest";
+import { runCli } from "../../src/cli/cli.ts";
+import { defineVerb } from "../../src/cli/verb.ts";
+import type { Terminal } from "../../src/cli/ui/terminal.ts";
+import { VERBS } from "../../src/cli/verbs/index.ts";
+import { CreelError } from "../../src/protocol/errors.ts";
+import { ANSI, creel } from "./creel.ts";
+
+const greet = defineVerb({
+  name: "greet",
+  summary: "says hello",
+  takes: "<name>",
+  options: {
+    tone: { type: "string", choices: ["warm", "cold"], help: "how" },
+    twice: { type: "boolean", help: "again" },
+    to: { type: "string", multiple: true, value: "name", help: "whom else" },
+  },
+  examples: ["creel greet world"],
+  async run({ values, positionals, isJson, out }) {
+    if (positionals[0] === "nobody") throw new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: "nobody" });
+    if (positionals[0] === "bug") throw new TypeError("oops");
+    out.line(JSON.stringify({ ...values, positionals, isJson }));
+    return 0;
+  },
+});
+
+async function cli(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const page = { out: "", err: "" };
+  const pen = (key: "out" | "err"): Terminal => ({
+    width: 80,
+    line: (text = "") => void (page[key] += `${text}\n`),
+    paint: (_, text) => text,
+  });
+  const code = await runCli(args, [greet], { out: pen("out"), err: pen("err") });
+  return { code, ...page };
+}
+
+describe("the command line", () => {
+  it("lists the verbs with --help, and on stderr with exit code 2 without a verb", async () => {
+    expect(await cli("--help")).toMatchObject({ code: 0, out: expect.stringContaining("greet  says hello"), err: "" });
+    expect(await cli()).toMatchObject({ code: 2, out: "", err: expect.stringContaining("greet  says hello") });
+  });
+
+  it("gives a verb its options, typed, and its arguments", async () => {
+    const { code, out } = await cli("greet", "world", "--tone", "warm", "--twice", "--to", "a", "--to", "b", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ tone: "warm", twice: true, to: ["a", "b"], json: true, positionals: ["world"], isJson: true });
+  });
+
+  it("explains a verb with --help or -h, anywhere after it", async () => {
+    for (const flag of ["--help", "-h"]) {
+      const { code, out } = await cli("greet", "world", flag);
+      expect(code).toBe(0);
+      expect(out).toContain("Usage: creel greet <name> [options]");
+      expect(out).toContain("--tone <warm|cold>");
+      expect(out).toContain("--json");
+      expect(out).toContain("  creel greet world");
+    }
+  });
+
+  it.each([
+    [["gret"], 'there is no verb "gret"; did you mean "greet"?'],
+    [["--tone", "warm"], "an option comes after a verb"],
+    [["greet", "--twicce"], 'there is no option "--twicce"; did you mean "--twice"?'],
+    [["greet", "--tone", "warmm"], '--tone cannot be "warmm"; did you mean "warm"?'],
+    [["greet", "--tone"], "--tone"],
+  ])("answers %j with exit code 2, the nearest thing there is, and what to do", async (args, message) => {
+    const { code, out, err } = await cli(...args);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).toContain("what to do:");
+  });
+
+  it("answers a failure with exit code 1 and the remedy of the error table", async () => {
+    const { code, err } = await cli("greet", "nobody");
+    expect(code).toBe(1);
+    expect(err).toContain("what to do:");
+  });
+
+  it("shows the stack of a mistake of its own", async () => {
+    const { code, err } = await cli("greet", "bug");
+    expect(code).toBe(1);
+    expect(err).toMatch(/oops[\s\S]+at .*cli\.test\.ts/);
+  });
+});
+
+describe("the real command", () => {
+  it("suggests the verb that was meant and exits with 2", async () => {
+    const { code, stdout, stderr } = await creel(["dmeo"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain('did you mean "demo"?');
+    expect(stderr).not.toContain(ANSI);
+  });
+
+  it("refuses an argument that the demo does not take", async () => {
+    expect(await creel(["demo", "please"])).toMatchObject({ code: 2, stderr: expect.stringContaining('"please"') });
+  });
+
+  it("prints the package's version", async () => {
+    expect(await creel(["--version"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+
+  it.each(VERBS.map(({ name }) => name))("has an example in the help of %s", async (name) => {
+    const { code, stdout } = await creel([name, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`Examples:\n  creel ${name}`));
+  });
+});

@@ -1,0 +1,192 @@
+/** Budgets: what runs out stops the work, the culprit is named, its cell is rebuilt, and everybody else goes on. */
+import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { actor, ask, patched, sending, toolCall } from "../support/actors.ts";
+import type { Script } from "../support/actors.ts";
+import { contract, next, open, plugin, sharedHost, statuses } from "../support/host.ts";
+
+contract("budgets", (isolation) => {
+  describe("a call that costs too much", () => {
+    const shared = sharedHost(isolation, {
+      config: { limits: { heapMb: 16 } },
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 400, cpuMs: 40 } }), actor("c")],
+    });
+    const send = (script: Script) => shared.host.run("message_sending", sending(script));
+
+    /** Runs the script on the actor `bad` and checks that only it was stopped. */
+    async function stops(code: string, status: string, error: string): Promise<void> {
+      const [born, neighbour] = [await ask(shared.host, "bad", "state.born"), await ask(shared.host, "c", "state.born")];
+      const replaced = next(shared.host, "replaced");
+      const outcome = await send({ a: `return { content: "a" }`, bad: code, c: `return { content: event.content + "c" }` });
+      expect(statuses(outcome)).toEqual(["a:ok", `bad:${status}`, "c:ok"]);
+      expect(outcome.calls[1]?.error?.code).toBe(error);
+      expect(outcome).toMatchObject({ decision: "pass", result: { content: "ac" } });
+      expect((await replaced).plugin).toBe("bad");
+      expect(await ask(shared.host, "bad", "state.born")).not.toBe(born);
+      expect(await ask(shared.host, "c", "state.born")).toBe(neighbour);
+    }
+
+    it("an endless loop ends as cpu", () => stops(`for (;;);`, "cpu", "ERR_CALL_CPU"));
+    it("an endless loop after an await ends as cpu", () => stops(`async await null; for (;;);`, "cpu", "ERR_CALL_CPU"));
+    it("an endless loop after a timer ends as cpu", () =>
+      stops(`async await new Promise((r) => setTimeout(r, 5)); for (;;);`, "cpu", "ERR_CALL_CPU"));
+    it("an endless loop in a timer that the call waits for ends as cpu", () =>
+      stops(`return new Promise(() => setTimeout(() => { for (;;); }, 5))`, "cpu", "ERR_CALL_CPU"));
+    it("an endless chain of microtasks ends as cpu", () =>
+      stops(`const again = () => Promise.resolve().then(again); return again();`, "cpu", "ERR_CALL_CPU"));
+    it("an endless loop in the getter of a result ends as cpu", () =>
+      stops(`return { get content() { for (;;); } }`, "cpu", "ERR_CALL_CPU"));
+    it("an endless loop in a toJSON ends as cpu", () => stops(`return { toJSON() { for (;;); } }`, "cpu", "ERR_CALL_CPU"));
+    it("an endless loop in a finally behind the stop ends as cpu", () =>
+      stops(`for (;;) { try { for (;;); } finally { continue; } }`, "cpu", "ERR_CALL_CPU"));
+    it("many short turns that add up past the CPU budget end as cpu", () =>
+      stops(
+        `return new Promise(() => { const burn = () => { const end = Date.now() + 15; while (Date.now() < end); setTimeout(burn, 1); }; burn(); })`,
+        "cpu",
+        "ERR_CALL_CPU",
+      ));
+    it("a promise that never settles ends as timeout, and its cell stays", async () => {
+      const born = await ask(shared.host, "bad", "state.born");
+      const outcome = await send({ bad: `state.kept = 1; return new Promise(() => {})`, c: `return { content: "c" }` });
+      expect(statuses(outcome)).toEqual(["a:ok", "bad:timeout", "c:ok"]);
+      expect(outcome.calls[1]).toMatchObject({ error: { code: "ERR_CALL_TIMEOUT", message: "the handler did not settle within 400 ms" } });
+      expect(outcome.calls[1]?.wallMs).toBeGreaterThanOrEqual(395);
+      expect(await ask(shared.host, "bad", "[state.born, state.kept]")).toEqual([born, 1]);
+    });
+
+    it("what a timed-out call had scheduled does not happen", async () => {
+      const outcome = await send({ bad: `return new Promise((r) => { setTimeout(() => { state.late = true; r(); }, 600); })` });
+      expect(outcome.calls[1]?.status).toBe("timeout");
+      await send({ a: `async await new Promise((r) => setTimeout(r, 350))` });
+      expect(await ask(shared.host, "bad", "state.late")).toBeNull();
+    });
+
+    it("a result that comes too late is discarded", async () => {
+      await send({ bad: `return new Promise((r) => { state.answer = r; })` });
+      const outcome = await send({ bad: `state.answer({ content: "late" }); return { content: "now" }` });
+      expect(outcome.result).toEqual({ content: "now" });
+    });
+
+    it("on a hook that fails closed, a stop blocks and names the plugin", async () => {
+      const outcome = await shared.host.run("before_tool_call", toolCall({ bad: `for (;;);` }));
+      expect(outcome).toMatchObject({ decision: "block", by: "bad" });
+      expect(outcome.reason).toMatch(/^before_tool_call handler of bad failed: .*CPU time$/);
+      expect(statuses(outcome)).toEqual(["a:ok", "bad:cpu", "c:skipped"]);
+    });
+
+    it("a loop in a timer that belongs to no call any more replaces the cell and fails what was pending in it", async () => {
+      const replaced = next(shared.host, "replaced");
+      await send({ bad: `setTimeout(() => { for (;;); }, 50)` });
+      const outcome = await send({ bad: `return new Promise(() => {})` });
+      expect((await replaced).plugin).toBe("bad");
+      expect(outcome.calls[1]).toMatchObject({ status: "crashed", error: { code: "ERR_CALL_REPLACED" } });
+    });
+
+    it("calls that wait for a rebuilt cell are answered by it, in their order", async () => {
+      const runs = [
+        send({ bad: `for (;;);` }),
+        ...[1, 2, 3].map((n) => send({ bad: `state.seen.push(${n}); return { content: state.seen.join() }` })),
+      ];
+      const outcomes = await Promise.all(runs);
+      expect(outcomes.map(({ calls }) => calls[1]?.status)).toEqual(["cpu", "ok", "ok", "ok"]);
+      expect(outcomes.at(-1)?.result?.content).toBe("1,2,3");
+    });
+
+    it("the report counts how often a cell was replaced", () => {
+      expect(shared.host.inspect("bad").replacements).toBeGreaterThan(10);
+      expect(shared.host.inspect("c").replacements).toBe(0);
+      expect(shared.host.inspect("bad").status).toBe("ready");
+    });
+  });
+
+  it("a heap that grows past its limit ends as memory, and the plugin starts again with an empty one", async () => {
+    await using host = await open(isolation, {
+      config: { limits: { heapMb: 16 } },
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 4_000 } }), actor("c")],
+    });
+    const grow = { bad: `state.all = []; for (;;) state.all.push("x".repeat(1e5) + state.all.length)`, c: `return { content: "c" }` };
+    const born = await ask(host, "c", "state.born");
+    const outcome = await host.run("message_sending", sending(grow));
+    expect(statuses(outcome)).toEqual(["a:ok", "bad:memory", "c:ok"]);
+    expect(outcome.calls[1]?.error).toMatchObject({ code: "ERR_CALL_MEMORY", message: "the plugin's heap grew past 16 MB" });
+    expect(await ask(host, "bad", "state.all")).toBeNull();
+    expect(await ask(host, "c", "state.born")).toBe(born);
+    const byTimer = await host.run("message_sending", sending({ bad: `async await new Promise((r) => setTimeout(r, 1)); ${grow.bad}` }));
+    expect(statuses(byTimer)).toEqual(["a:ok", "bad:memory", "c:ok"]);
+  });
+
+  it("a stop in one lane leaves the calls in the others alone", async () => {
+    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad"), actor("other")] });
+    const [bad, other] = await Promise.all([
+      host.run("session:patch", patched({ bad: `for (;;);` })),
+      host.run("message_sending", sending({ other: `return { content: "fine" }` })),
+    ]);
+    expect(statuses(bad)).toEqual(["bad:cpu", "other:ok"]);
+    expect(other.result?.content).toBe("fine");
+  });
+
+  it("register runs again in the rebuilt cell, and a register that takes longer than a call's budget costs the neighbours nothing", async () => {
+    await using host = await open(isolation, {
+      plugins: [
+        {
+          id: "slow",
+          hooks: { timeoutMs: 100 },
+          source: `export default async (api) => {
+            api.on("message_sending", (e) => { if (e.content === "loop") for (;;); return { content: "ok" }; });
+            console.log("registered");
+            await new Promise((r) => setTimeout(r, 800));
+          }`,
+        },
+        actor("neighbour"),
+      ],
+    });
+    const restarts: unknown[] = [];
+    host.on("restart", (fact) => restarts.push(fact));
+    const born = await ask(host, "neighbour", "state.born");
+    const again = next(host, "log", ({ text }) => text === "registered");
+    const ready = next(host, "plugin", ({ plugin: id, status }) => id === "slow" && status === "ready");
+    expect((await host.run("message_sending", { to: "x", content: "loop" })).calls[0]?.status).toBe("cpu");
+    const meanwhile = await host.run("message_sending", { to: "x", content: "y" });
+    expect(meanwhile.calls[0]?.status).toBe("timeout");
+    await again;
+    await ready;
+    expect((await host.run("message_sending", { to: "x", content: "y" })).result?.content).toBe("ok");
+    expect(await ask(host, "neighbour", "state.born")).toBe(born);
+    expect(restarts).toEqual([]);
+  });
+
+  it("a plugin with more pending calls than allowed fails the next one instead of queueing it", async () => {
+    await using host = await open(isolation, { plugins: [actor("a")] });
+    const flood = Array.from({ length: LIMITS.pendingCalls + 5 }, () =>
+      host.run("message_sending", sending({ a: `async await new Promise((r) => { (state.all ??= []).push(r); })` })),
+    );
+    const refused = await Promise.race(flood);
+    expect(refused.calls[0]).toMatchObject({ status: "failed", error: { code: "ERR_CALL_PENDING" } });
+    // Synchronous answers need no place among the pending ones; this one lets the others go.
+    host.emit("session:patch", patched({ a: `for (const go of state.all) go()` }));
+    await host.reload("a");
+    const counts = Map.groupBy(await Promise.all(flood), ({ calls }) => calls[0]!.status);
+    expect(counts.get("failed")?.length).toBe(5);
+  });
+
+  it("inspect says what each call may cost and who said so", async () => {
+    const on = `api.on("message_sending", () => {}, { timeoutMs: 300 }); api.on("before_tool_call", () => {}); api.on("tool_result_persist", () => {}, { timeoutMs: 1e9 });`;
+    await using host = await open(isolation, {
+      plugins: [plugin("author", on), plugin("operator", on, { hooks: { timeoutMs: 200, cpuMs: 20 } })],
+      config: { plugins: { entries: { operator: { hooks: { timeouts: { before_tool_call: 50 } } } } } },
+    });
+    const budgets = (id: string) => host.inspect(id).hooks.map(({ hook, budget }) => [hook, budget.wallMs.value, budget.wallMs.origin]);
+    expect(budgets("author")).toEqual([
+      ["message_sending", 300, "author"],
+      ["before_tool_call", 15_000, "catalog"],
+      ["tool_result_persist", 600_000, "host maximum"],
+    ]);
+    expect(budgets("operator")).toEqual([
+      ["message_sending", 200, "operator, for this plugin"],
+      ["before_tool_call", 50, "operator, for this hook"],
+      ["tool_result_persist", 200, "operator, for this plugin"],
+    ]);
+    expect(host.inspect("operator").hooks[0]?.budget.cpuMs).toEqual({ value: 20, origin: "operator, for this plugin" });
+    expect(host.inspect("author").hooks[0]?.budget.cpuMs).toEqual({ value: 100, origin: "catalog" });
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * Hosts for tests: one suite for both isolations, one host shared by the tests of a suite, loggers that
+ * are silent or remember, and a way to await a fact instead of sleeping.
+ */
+import { afterAll, beforeAll, describe } from "vitest";
+import { openHost } from "creel";
+import type { Catalog, FactName, Facts, Host, HookTable, Logger, OpenOptions, Outcome, PluginSpec } from "creel";
+
+export const ISOLATIONS = ["thread", "process"] as const;
+export type Isolation = (typeof ISOLATIONS)[number];
+
+/** The same rules, on threads and in a process. */
+export function contract(name: string, suite: (isolation: Isolation) => void): void {
+  describe.each(ISOLATIONS)(`${name}, %s isolation`, suite);
+}
+
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface Line {
+  readonly level: keyof Logger;
+  readonly fields: Record<string, unknown>;
+  readonly message: string;
+}
+
+export function recorder(): { readonly logger: Logger; readonly lines: Line[] } {
+  const lines: Line[] = [];
+  const write = (level: keyof Logger) => (fields: object, message: string) =>
+    void lines.push({ level, fields: fields as Line["fields"], message });
+  return { lines, logger: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") } };
+}
+
+export function open<Own extends HookTable = {}>(isolation: Isolation, options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  return openHost({ lanes: 1, logger: silent, ...options, isolation });
+}
+
+/** A host that the tests of the suite share; opened before the first, closed after the last. */
+export function sharedHost<Own extends HookTable = {}>(
+  isolation: Isolation,
+  options: OpenOptions<Own>,
+): { readonly host: Host<Catalog & Own> } {
+  let host: Host<Catalog & Own> | undefined;
+  beforeAll(async () => {
+    host = await open(isolation, options);
+  });
+  afterAll(() => host?.close());
+  return {
+    get host() {
+      return host!;
+    },
+  };
+}
+
+/** A plugin whose register function has this body. */
+export function plugin(id: string, body: string, more: Partial<PluginSpec> = {}): PluginSpec {
+  return { id, source: `export default (api) => { ${body} };`, ...more } as PluginSpec;
+}
+
+/** The next fact of a kind that passes the test. Subscribe before causing it. */
+export function next<K extends FactName>(
+  host: Pick<Host, "on">,
+  name: K,
+  test: (fact: Facts[K]) => boolean = () => true,
+): Promise<Facts[K]> {
+  const { promise, resolve } = Promise.withResolvers<Facts[K]>();
+  const off = host.on(name, (fact) => {
+    if (!test(fact)) return;
+    off();
+    resolve(fact);
+  });
+  return promise;
+}
+
+/** `plugin:status` of every call, in order. */
+export function statuses(outcome: Outcome): string[] {
+  return outcome.calls.map(({ plugin: id, status }) => `${id}:${status}`);
+}
