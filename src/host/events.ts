@@ -4,6 +4,7 @@
  */
 import { channel } from "node:diagnostics_channel";
 import type { Channel } from "node:diagnostics_channel";
+import type { Chain } from "./causes.ts";
 import type { Call, Outcome } from "../protocol/outcome.ts";
 
 export interface Facts {
@@ -12,11 +13,13 @@ export interface Facts {
   /** A hook was run. */
   run: { outcome: Outcome; wallMs: number };
   /** A plugin wrote a line. */
-  log: { plugin: string; level: "debug" | "info" | "warn" | "error"; text: string };
+  log: { plugin: string; level: "debug" | "info" | "warn" | "error"; text: string; runId: string | undefined };
   /** A plugin was loaded, failed to load, or was disabled. */
   plugin: { plugin: string; status: string; error?: string; diagnostics: readonly string[] };
   /** A plugin's cell was disposed of and rebuilt. */
   replaced: { plugin: string; why: string };
+  /** A loop of patches was stopped. Once per loop. */
+  recursion: { plugin: string; sessionKey: string; limit: "depth" | "rate"; chain: Chain };
   /** A thread or the process behind lanes died and was started again. */
   restart: { why: string; lanes: readonly number[] };
 }
@@ -29,6 +32,7 @@ const CHANNELS: Record<FactName, Channel> = {
   log: channel("creel:log"),
   plugin: channel("creel:plugin"),
   replaced: channel("creel:replaced"),
+  recursion: channel("creel:recursion"),
   restart: channel("creel:restart"),
 };
 

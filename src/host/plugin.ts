@@ -1,5 +1,5 @@
 /** Trusted side: a plugin as the host knows it. */
-import type { PluginHooksConfig } from "../protocol/config.ts";
+import type { Grants, PluginHooksConfig } from "../protocol/config.ts";
 import type { CallError } from "../protocol/outcome.ts";
 import type { PluginBundle } from "./bundle.ts";
 
@@ -16,6 +16,7 @@ export interface Plugin {
   readonly lane: number;
   readonly config: Record<string, unknown>;
   readonly hooks: PluginHooksConfig | undefined;
+  readonly grants: Grants;
   /** Where it comes from, so that it can be loaded again; undefined when it could not be bundled. */
   readonly source: PluginSource;
   bundle: PluginBundle | undefined;

@@ -21,6 +21,10 @@ export interface Handler {
   readonly priority: number;
   /** Only for events whose fields are in these sets; see HookDefinition.filters. */
   readonly filter: Readonly<Partial<Record<FilterOption, ReadonlySet<string>>>> | undefined;
+  /** Only in a run's authorized phase; see HookDefinition.authority. */
+  readonly needsAuthority: boolean;
+  /** Called even for what its own plugin did. */
+  readonly isReentrant: boolean;
   readonly budget: CallBudget;
   /** As the lane is told. */
   readonly step: Step;
@@ -79,6 +83,8 @@ export class Registry {
         order: index,
         priority: options.priority ?? 0,
         filter: filterOf(options),
+        needsAuthority: options.requiresToolAuthority === true,
+        isReentrant: options.reentrant === true,
         budget,
         step: [plugin.cell, index, budget.wallMs.value, budget.cpuMs.value],
       });

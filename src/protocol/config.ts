@@ -16,10 +16,33 @@ export const pluginHooksConfig = z.looseObject({
 });
 export type PluginHooksConfig = z.infer<typeof pluginHooksConfig>;
 
+/** What the operator lets a plugin do beyond answering hooks. Nothing, unless it says so. */
+export const grants = z.strictObject({
+  session: z.array(z.enum(["get", "patch"])).optional(),
+});
+export type Grants = z.infer<typeof grants>;
+
 export const pluginEntryConfig = z.looseObject({
   enabled: z.boolean().optional(),
   config: z.record(z.string(), z.unknown()).optional(),
   hooks: pluginHooksConfig.optional(),
+  grants: grants.optional(),
+});
+
+/** A script whose default export is `(ctx) => result`. Strict: a misspelt `filter` would make it run for every agent. */
+export const turnHookEntry = z.strictObject({
+  script: z.string().min(1),
+  filter: z.strictObject({ agentId: z.union([z.string(), z.array(z.string()).min(1)]).optional() }).optional(),
+  /** Wall time per call. */
+  timeoutMs: wallMs.optional(),
+  enabled: z.boolean().optional(),
+});
+export type TurnHookEntry = z.infer<typeof turnHookEntry>;
+
+/** What an operator says about one HOOK.md folder, by its hookKey. Hooks have keys of their own beside these. */
+export const hookEntryConfig = z.looseObject({
+  enabled: z.boolean().optional(),
+  env: z.record(z.string(), z.string()).optional(),
 });
 
 export const creelConfig = z.looseObject({
@@ -34,6 +57,24 @@ export const creelConfig = z.looseObject({
     .looseObject({
       /** Overrides what a failing handler means, per hook. */
       failure: z.record(z.string(), z.enum(["open", "closed"])).optional(),
+      /** Scripts around an agent's turns. */
+      agent: z
+        .strictObject({
+          beforeTurn: z.array(turnHookEntry).optional(),
+          afterTurn: z.array(turnHookEntry).optional(),
+          onTurnError: z.array(turnHookEntry).optional(),
+        })
+        .optional(),
+      /** HOOK.md folders, with OpenClaw's keys. */
+      internal: z
+        .looseObject({
+          /** False: no HOOK.md folder is loaded, wherever it was named. */
+          enabled: z.boolean().optional(),
+          load: z.looseObject({ extraDirs: z.array(z.string()).optional() }).optional(),
+          /** Once one hook is named here, only the named ones of `extraDirs` are loaded. */
+          entries: z.record(z.string(), hookEntryConfig).optional(),
+        })
+        .optional(),
     })
     .optional(),
   limits: z.object({ heapMb: z.number().min(8).max(4096).optional() }).optional(),

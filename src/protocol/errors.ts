@@ -128,7 +128,7 @@ export const ERRORS = {
   },
   ERR_CALL_CPU: {
     audience: "author",
-    message: "the handler used up its {ms} ms of CPU time",
+    message: "the handler kept its thread past its {ms} ms of CPU time",
     fix: "do less per call, or ask the operator for a larger cpuMs",
   },
   ERR_CALL_MEMORY: {
@@ -143,6 +143,16 @@ export const ERRORS = {
     fix: "see the failure that caused it",
   },
   ERR_CALL_NOT_LOADED: { audience: "operator", message: "the plugin is not loaded: {detail}", fix: "mend or disable the plugin" },
+  ERR_RECURSION_DEPTH: { audience: "author", message: "the patch was refused: {limit} runs have caused each other already ({path})", fix: "do not patch in answer to your own patch" },
+  ERR_RECURSION_RATE: { audience: "author", message: "the patch was refused: more than {limit} patches of session {session} in {seconds} s ({path})", fix: "patch less often, and not in answer to your own patch" },
+  ERR_RECURSION_OWN: { audience: "author", message: "the handler was not called: the event is the doing of its own plugin ({path})", fix: "register it with reentrant: true if that is meant" },
+  ERR_SERVICE_UNKNOWN: { audience: "author", message: 'there is no service "{service}"', fix: "see docs/writing-plugins.md" },
+  ERR_SERVICE_ABSENT: { audience: "gateway", message: "this gateway does not offer {service}", fix: "give openHost the gateway's function for it" },
+  ERR_SERVICE_ARGUMENT: { audience: "author", message: 'the argument of {service} is not valid at "{field}": {detail}', fix: "see docs/writing-plugins.md" },
+  ERR_SERVICE_BUSY: { audience: "author", message: "the plugin already has {limit} questions to the host pending", fix: "wait for earlier answers first" },
+  ERR_SERVICE_SIZE: { audience: "author", message: "the answer of {service} has {bytes} characters, the limit is {limit}", fix: "ask for less" },
+  ERR_SERVICE_FAILED: { audience: "author", message: "the gateway refused or failed: {detail}", fix: "see the message" },
+  ERR_GRANT_MISSING: { audience: "operator", message: "{service} is not granted to {plugin}", fix: "add the grant the plugin needs, if you trust it with that" },
   ERR_SANDBOX_DIED: {
     audience: "operator",
     message: "the sandbox went away while this call was in it: {detail}",

@@ -46,6 +46,16 @@ export const LIMITS = {
   timers: 1_000,
   /** Calls one cell may have pending; one more fails rather than queues. */
   pendingCalls: 1_024,
+  /** Questions to the host (session, fetch) one plugin may have pending, and the size of one and of its answer. */
+  pendingAsks: 64,
+  askBytes: 256 * 1024,
+  /** Runs whose cause is remembered for work that outlives them (timers, detached promises). */
+  rememberedRuns: 10_000,
+  /** How many runs may cause each other before the next one is refused. */
+  recursionDepth: 8,
+  /** Patches of one session by one plugin, per window: catches loops whose cause was lost on the way. */
+  patchesPerWindow: 32,
+  patchWindowMs: 10_000,
   /** Handlers one plugin may register. */
   handlers: 512,
   /** Length of a plugin's id and of a hook's name. */

@@ -22,6 +22,8 @@ export const MAIL = {
   timer: "t",
   /** a = timer */
   clear: "c",
+  /** a = question, b = run; body = service, newline, arguments as JSON */
+  ask: "q",
 } as const;
 
 export interface MailItem {

@@ -36,12 +36,15 @@ export interface Drop {
 }
 
 /** [cell, handler, wallMs, cpuMs] */
+/** A negative handler is a function that the plugin handed out, by its handle. */
 export type Step = readonly [cell: number, handler: number, wallMs: number, cpuMs: number];
 
 /** Run handlers. `bodies` = [event, context]. */
 export interface Run {
   kind: "run";
   id: number;
+  /** The run of the host's that this is part of; comes back with everything the handlers do. */
+  cause: number;
   hook: string;
   /** chain: one after the other, each sees the event as it stands; fan: side by side; gather: as fan, and results count; sync: a chain whose handlers may not wait. */
   mode: "chain" | "fan" | "gather" | "sync";
@@ -63,7 +66,15 @@ export interface Dial {
   token: string;
 }
 
-export type HostMessage = Hello | Open | Drop | Run | Cancel | Dial;
+/** The answer to an `ask`. `bodies` = [value, or { code, message }]. */
+export interface Tell {
+  kind: "tell";
+  cell: number;
+  ask: number;
+  ok: boolean;
+}
+
+export type HostMessage = Hello | Open | Drop | Run | Cancel | Dial | Tell;
 
 /* lane → host: not trusted, so schemas */
 
@@ -91,7 +102,10 @@ const log = z.object({ kind: z.literal("log"), cell: count, level: z.enum(LOG_LE
 /** A cell had to be disposed of; an `opened` for its replacement follows. `bodies` = [error]. */
 const fault = z.object({ kind: z.literal("fault"), cell: count, sizes });
 
-export const laneMessage = z.discriminatedUnion("kind", [reply, log, ready, opened, fault]);
+/** A plugin wants something of the host. `run` is the cause of the run it happened in. `bodies` = [service, arguments]. */
+const ask = z.object({ kind: z.literal("ask"), cell: count, ask: count, run: count, sizes });
+
+export const laneMessage = z.discriminatedUnion("kind", [reply, log, ask, ready, opened, fault]);
 export type LaneMessage = z.infer<typeof laneMessage>;
 export type Reply = z.infer<typeof reply>;
 

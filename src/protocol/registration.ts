@@ -17,6 +17,8 @@ export const handlerOptions = z.looseObject({
   /** Turn hooks: only for these agents. */
   agentIds: names.optional(),
   requiresToolAuthority: z.boolean().optional(),
+  /** session:patch: call the handler for the plugin's own patches too. */
+  reentrant: z.boolean().optional(),
 });
 export type HandlerOptions = z.infer<typeof handlerOptions>;
 

@@ -45,6 +45,7 @@ export class Cell {
   readonly #load: Entry;
   readonly #dispatch: Entry;
   readonly #tick: Entry;
+  readonly #tell: Entry;
   readonly #abandon: Entry;
   readonly #mail: Entry;
   readonly #lastWords: Entry;
@@ -70,6 +71,7 @@ export class Cell {
     this.#load = entry("load");
     this.#dispatch = entry("dispatch");
     this.#tick = entry("tick");
+    this.#tell = entry("tell");
     this.#abandon = entry("abandon");
     this.#mail = entry("mail");
     this.#lastWords = entry("lastWords");
@@ -109,6 +111,10 @@ export class Cell {
 
   tick(timer: number, timeoutMs: number): TurnEnd {
     return this.#enter(this.#tick, [timer], timeoutMs);
+  }
+
+  tell(question: number, isOk: boolean, text: string, timeoutMs: number): TurnEnd {
+    return this.#enter(this.#tell, [question, isOk, text], timeoutMs);
   }
 
   /** Forgets a call that ran out of time, and what it had scheduled. False: the cell is no good any more. */

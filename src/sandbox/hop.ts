@@ -92,6 +92,7 @@ export class Hop {
     const isSync = run.mode === "sync";
     return place.call({
       run: run.id,
+      cause: run.cause,
       handler,
       wallMs,
       cpuMs,

@@ -33,6 +33,7 @@ export class Lane {
   readonly #events: ResidentEvents = {
     opened: ({ id }, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell: id, ok, loadMs }, body)),
     fault: ({ id }, why) => this.#send(pack({ kind: "fault", cell: id }, why)),
+    ask: ({ id }, ask, run, service, args) => this.#send(pack({ kind: "ask", cell: id, ask, run }, service, args)),
     log: ({ id }, level, run, text) => this.#send(pack({ kind: "log", cell: id, level, run }, text.slice(0, LIMITS.logBytes + 1))),
   };
 
@@ -93,6 +94,8 @@ export class Lane {
         this.#residents.get(message.cell)?.dispose();
         this.#residents.delete(message.cell);
         return;
+      case "tell":
+        return this.#residents.get(message.cell)?.tell(message.ask, message.ok, bodies[0]!);
       case "dial":
         return this.#dial(message);
     }

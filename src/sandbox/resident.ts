@@ -28,6 +28,8 @@ export interface Answer {
 /** A call as its run asks for it. */
 export interface CallRequest {
   readonly run: number;
+  /** The host's number for what this is part of. */
+  readonly cause: number;
   readonly handler: number;
   readonly wallMs: number;
   readonly cpuMs: number;
@@ -42,6 +44,7 @@ export interface CallRequest {
 export interface ResidentEvents {
   opened(resident: Resident, isOk: boolean, loadMs: number, body: string): void;
   log(resident: Resident, level: string, run: number, text: string): void;
+  ask(resident: Resident, ask: number, run: number, service: string, args: string): void;
   fault(resident: Resident, why: string): void;
 }
 
@@ -63,6 +66,9 @@ export class Resident {
   readonly #events: ResidentEvents;
   readonly #pending = new Map<number, PendingCall>();
   readonly #timers = new Map<number, { handle: NodeJS.Timeout; call: number }>();
+  /** Questions to the host, by a number that is never used twice: the cell that asked may have been replaced. */
+  readonly #asks = new Map<number, { question: number; call: number }>();
+  #nextAsk = 1;
   /** Calls that met the cell while it was loading. */
   readonly #waiting = new Map<CallRequest, NodeJS.Timeout>();
   #cell: Cell | undefined;
@@ -112,7 +118,7 @@ export class Resident {
     const end = this.#cell!.dispatch(
       request.handler,
       number,
-      request.run,
+      request.cause,
       request.event,
       request.context,
       timeoutMs,
@@ -126,6 +132,15 @@ export class Resident {
     if (end.end === "result") return { status: "ok", wallMs, cpuUs, body: end.text };
     if (end.end === "error") return { status: "failed", wallMs, cpuUs, body: end.text };
     return this.#await({ number, request, startedMs, cpuUs, deadline: undefined, early: undefined, isStarting: true }, end);
+  }
+
+  /** The host has answered a question. */
+  tell(ask: number, isOk: boolean, text: string): void {
+    const asked = this.#asks.get(ask);
+    if (!asked || !this.#cell) return;
+    this.#asks.delete(ask);
+    const { question } = asked;
+    this.#later(asked.call, (cell, timeoutMs) => cell.tell(question, isOk, text, timeoutMs));
   }
 
   /** The run does not want its answer any more: the work stops, the plugin's state stays. */
@@ -213,11 +228,11 @@ export class Resident {
       case "broken":
         return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
       case "rejection":
-        this.#log(3, owner?.request.run ?? 0, `unhandled rejection: ${end.detail}`);
+        this.#log(3, owner?.request.cause ?? 0, `unhandled rejection: ${end.detail}`);
         return this.#readMail(this.#cell!.lastWords());
       case "error":
         // Only timers end here: a handler's error is its call's answer.
-        this.#log(3, owner?.request.run ?? 0, `error in a timer: ${messageOf(end.text)}`);
+        this.#log(3, owner?.request.cause ?? 0, `error in a timer or after an answer: ${messageOf(end.text)}`);
         return this.#fetchMail();
       default:
         return this.#fetchMail();
@@ -254,6 +269,12 @@ export class Resident {
         clearTimeout(this.#timers.get(a)?.handle);
         this.#timers.delete(a);
         return;
+      case MAIL.ask: {
+        const ask = this.#nextAsk++;
+        const end = body.indexOf("\n");
+        this.#asks.set(ask, { question: a, call: number });
+        return this.#events.ask(this, ask, b, body.slice(0, end), body.slice(end + 1));
+      }
       case MAIL.result:
       case MAIL.nothing:
       case MAIL.error: {
@@ -266,18 +287,25 @@ export class Resident {
   }
 
   #tick(timer: number): void {
-    const owner = this.#pending.get(this.#timers.get(timer)?.call ?? 0);
+    const owner = this.#timers.get(timer)?.call ?? 0;
     this.#timers.delete(timer);
+    this.#later(owner, (cell, timeoutMs) => cell.tick(timer, timeoutMs));
+  }
+
+  /** A turn that belongs to an earlier call, or to none that is still pending: charged to it if it is. */
+  #later(number: number, enter: (cell: Cell, timeoutMs: number) => TurnEnd): void {
     if (!this.#cell) return;
+    const owner = this.#pending.get(number);
     const cpuMs = owner?.request.cpuMs ?? LIMITS.cpuMs;
     markCpu();
     const startedMs = performance.now();
-    const end = this.#cell.tick(timer, cpuMs + LIMITS.turnSlackMs);
+    const end = enter(this.#cell, cpuMs + LIMITS.turnSlackMs);
     const cpuUs = turnCpuUs(performance.now() - startedMs);
     if (owner) owner.cpuUs += cpuUs;
     this.#afterTurn(end, cpuMs, owner);
-    if (owner && this.#pending.has(owner.number) && owner.cpuUs > cpuMs * 1000)
+    if (owner && this.#pending.has(owner.number) && owner.cpuUs > cpuMs * 1000) {
       this.#replace("cpu", errorJson("ERR_CALL_CPU", { ms: cpuMs }), owner);
+    }
   }
 
   /** The cell cannot be used any more: answer what was pending in it, the culprit first, and build another. */
@@ -332,6 +360,7 @@ export class Resident {
   #stopClocks(): void {
     for (const { handle } of this.#timers.values()) clearTimeout(handle);
     this.#timers.clear();
+    this.#asks.clear();
     clearTimeout(this.#loadDeadline);
   }
 }

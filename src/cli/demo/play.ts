@@ -1,4 +1,5 @@
 /** The demo's two acts. Read it as a gateway's turn: these are the calls a gateway makes, in the order it makes them. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { version } from "../version.ts";
 import type { PluginSpec } from "../../sdk/options.ts";
 import {
@@ -56,6 +57,9 @@ export async function play({ isolation, plugins }: PlayOptions, watcher?: Watche
   }
 }
 
+/** A call reaches its handler within a few milliseconds; the loop then has about 150. */
+const LOOP_FIRST_MS = 40;
+
 async function playTurn(stage: Stage): Promise<void> {
   stage.say("message in", USER);
   await stage.run("before_prompt_build", PROMPT, AGENT_CONTEXT);
@@ -72,8 +76,9 @@ async function playLoop(stage: Stage): Promise<void> {
   stage.say("message in", USER);
   let isLooping = true;
   const search = stage.run("before_tool_call", SEARCH, TOOL_CONTEXT, { note: () => void (isLooping = false) });
-  // The notes are said only where they are true.
-  const meanwhile = () => (isLooping ? "a reply in another chat, answered while endless-loop was looping" : undefined);
+  // By now the loop is on, and has most of its budget left. The notes are said only where they are true.
+  await sleep(LOOP_FIRST_MS);
+  const meanwhile = () => (isLooping ? "a reply in another chat, answered before endless-loop was stopped" : undefined);
   await stage.run("message_sending", reply(MEANWHILE), OTHER_CHAT_CONTEXT, { note: meanwhile });
   await search;
   stage.say("no tool", "the model is told why, and the turn goes on");

@@ -1,11 +1,11 @@
 /** Trusted side: reads one step's answer. A result that fails its schema is that handler's failure. */
-import type { AnyHook } from "../../protocol/catalog.ts";
 import type { Fields } from "../../protocol/merge.ts";
 import type { Call, CallError } from "../../protocol/outcome.ts";
 import { guestError, ownError } from "../guest-error.ts";
 import { firstIssue } from "../issues.ts";
 import type { StepAnswer } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
+import type { RunInput } from "./run-input.ts";
 
 export interface Read {
   readonly call: Call;
@@ -13,7 +13,8 @@ export interface Read {
   readonly answer: Fields | undefined;
 }
 
-export function readAnswer(hook: AnyHook, handler: Handler, step: StepAnswer): Read {
+export function readAnswer(input: RunInput, handler: Handler, step: StepAnswer): Read {
+  const { hook } = input;
   if (step.status !== "ok") return failed(handler, step, step.status, guestError(step.body, handler.plugin.bundle));
   if (step.body === "" || hook.kind === "observe") return { call: called(handler, step), answer: undefined };
   let value: unknown;
@@ -24,14 +25,17 @@ export function readAnswer(hook: AnyHook, handler: Handler, step: StepAnswer): R
   }
   if (value === null && hook.nullIs !== "invalid") return { call: called(handler, step), answer: undefined };
   const parsed = hook.result.safeParse(value);
-  if (parsed.success) return { call: called(handler, step), answer: withoutPrompt(hook, handler, parsed.data as Fields | undefined) };
+  if (parsed.success) return { call: called(handler, step), answer: allowed(input, handler, parsed.data as Fields | undefined) };
   return failed(handler, step, "failed", ownError("ERR_CALL_RESULT", firstIssue(parsed.error)));
 }
 
-/** A plugin that may not touch prompts keeps its other fields. */
-function withoutPrompt({ promptFields }: AnyHook, { plugin }: Handler, answer: Fields | undefined): Fields | undefined {
-  if (!promptFields || !answer || plugin.hooks?.allowPromptInjection !== false) return answer;
-  return Object.fromEntries(Object.entries(answer).filter(([field]) => !promptFields.includes(field)));
+/** Without the fields this plugin may not set: a plugin that may not touch prompts keeps its others. */
+function allowed({ hook, context }: RunInput, { plugin }: Handler, answer: Fields | undefined): Fields | undefined {
+  if (!answer) return answer;
+  const keeps = hook.authority && context[hook.authority.context] !== undefined ? hook.authority.keeps : undefined;
+  const drops = plugin.hooks?.allowPromptInjection === false ? hook.promptFields : undefined;
+  if (!keeps && !drops) return answer;
+  return Object.fromEntries(Object.entries(answer).filter(([field]) => (!keeps || keeps.includes(field)) && !drops?.includes(field)));
 }
 
 export function skipped({ plugin, priority }: Handler): Call {

@@ -43,6 +43,8 @@ export interface FieldMerge {
   readonly chains?: string;
   /** Once a handler has set this field, the named result fields stay as they are. */
   readonly freezes?: readonly string[];
+  /** OpenClaw's rule, where Creel chose another: under `rewrites: "isolated"` it applies, and nothing chains. */
+  readonly isolated?: MergeRule;
   /** The host writes the plugin's id into this field of the value, over whatever the plugin put there. */
   readonly stamps?: string;
 }
@@ -85,6 +87,10 @@ export interface HookDefinition<
   readonly nullIs?: "invalid";
   /** Options of `api.on` that choose the events a handler is called for: which field each is compared with. */
   readonly filters?: Readonly<Partial<Record<FilterOption, { readonly from: "event" | "context"; readonly field: string }>>>;
+  /** A second phase: with this context field present only handlers with requiresToolAuthority run, and only these result fields count. */
+  readonly authority?: { readonly context: string; readonly keeps: readonly string[] };
+  /** A plugin is not called for what it did itself, unless its handler is registered as reentrant. */
+  readonly guardsReentry?: true;
   /** Result fields that are left out when the operator forbids prompt injection (the handler still runs). */
   readonly promptFields?: readonly string[];
   /** Event fields that are taken from the context when the event lacks them. */

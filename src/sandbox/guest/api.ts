@@ -1,5 +1,6 @@
 /** Inside the isolate: the `api` object that `register` receives. */
 import { LOG_LEVELS_ORDER } from "./log-levels.ts";
+import { ask } from "./asks.ts";
 import { show } from "./describe.ts";
 import { postLog } from "./mailbox.ts";
 import { bare, isArray, NativeError } from "./primordials.ts";
@@ -59,5 +60,9 @@ export const consoleGlobal = {
 
 /** Facts come from the host: id, name, version, pluginConfig. */
 export function createApi(facts: Record<string, unknown>): object {
-  return { ...facts, logger: logger(), on, registerHook };
+  const session = {
+    get: (key: unknown) => ask("session.get", bare({ key })),
+    patch: (patch: unknown) => ask("session.patch", patch),
+  };
+  return { ...facts, logger: logger(), on, registerHook, session };
 }

@@ -6,7 +6,9 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { ERROR_MARK, MAIL, RETURNED } from "../../protocol/mail.ts";
 import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
+import { answered, dropQuestionsOf } from "./asks.ts";
 import { describeError } from "./describe.ts";
+import { keep, take } from "./handles.ts";
 import { fetchMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
@@ -63,7 +65,7 @@ function dispatch(
 ): Returned {
   return turn(number, run, () => {
     const event = parse(eventText) as Record<string, unknown>;
-    const value = call(handlers[handler]!, undefined, [event, parse(contextText)]);
+    const value = call(handler < 0 ? kept(-handler) : handlers[handler]!, undefined, [event, parse(contextText)]);
     if (!isSync) return settle(value, number, resultText);
     if (isThenable(value)) {
       if (value instanceof NativePromise) void call(promiseThen, value, [undefined, () => {}]);
@@ -72,6 +74,12 @@ function dispatch(
     if (value === undefined && echo !== undefined && stringify(event) !== eventText) return resultText(bare({ [echo]: event[echo] }));
     return resultText(value);
   });
+}
+
+function kept(handle: number): (value: unknown) => unknown {
+  const fn = take(handle);
+  if (!fn) throw coded("ERR_CALL_REPLACED", "the function is gone: the plugin's cell was replaced meanwhile");
+  return fn;
 }
 
 /** A timer is due. */
@@ -85,9 +93,21 @@ function tick(timer: number): Returned {
   }
 }
 
+/** The host has answered a question. */
+function tell(question: number, isOk: boolean, text: string): Returned {
+  returned = undefined;
+  try {
+    answered(question, isOk, text);
+    return RETURNED.nothing;
+  } catch (error) {
+    return ERROR_MARK + describeError(error);
+  }
+}
+
 /** The lane gave up on a call. */
 function abandon(number: number): void {
   dropTimersOf(number);
+  dropQuestionsOf(number);
 }
 
 function mail(): string | undefined {
@@ -143,13 +163,20 @@ function resultText(value: unknown): Returned {
   if (value === undefined) return RETURNED.nothing;
   let json: unknown;
   try {
-    json = stringify(value);
+    json = stringify(withHandles(value));
   } catch (error) {
     throw coded("ERR_CALL_RESULT_JSON", error instanceof NativeError ? error.message : "it has a hostile toJSON");
   }
   if (typeof json !== "string") throw coded("ERR_CALL_RESULT_JSON", `a ${typeof value} is not data`);
   if (json.length > LIMITS.resultBytes) throw coded("ERR_CALL_RESULT_SIZE", `${json.length} characters`);
   return json;
+}
+
+/** The one place where a result may hold a function: it is kept here and a number sent. */
+function withHandles(value: unknown): unknown {
+  const request = (value as { requireApproval?: { onResolution?: unknown } } | null)?.requireApproval;
+  if (typeof request !== "object" || request === null || typeof request.onResolution !== "function") return value;
+  return { ...(value as object), requireApproval: { ...request, onResolution: keep(request.onResolution as (value: unknown) => unknown) } };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -193,5 +220,5 @@ function install(): void {
 
 install();
 
-/** The lane takes these six by reference; they are reachable from nowhere else. */
-export default bare({ load, dispatch, tick, abandon, mail, lastWords });
+/** The lane takes these seven by reference; they are reachable from nowhere else. */
+export default bare({ load, dispatch, tick, tell, abandon, mail, lastWords });

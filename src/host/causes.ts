@@ -1,0 +1,63 @@
+/**
+ * Trusted side: who caused what. Every run has a chain: the run it began with, how deep it is, and which handlers lie between.
+ * A chain follows a plugin's question to the gateway (AsyncLocalStorage, so the gateway developer does nothing), comes back
+ * with the run that the gateway starts there, and travels as a number into the cell and out again with whatever a handler does
+ * later, in timers and detached promises too.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { LIMITS } from "../protocol/limits.ts";
+
+export interface Chain {
+  readonly rootRunId: string;
+  readonly depth: number;
+  /** `plugin:hook`, the oldest first. */
+  readonly path: readonly string[];
+  /** The plugin whose doing this run is; undefined at the root. */
+  readonly by: string | undefined;
+}
+
+interface Remembered {
+  readonly chain: Chain;
+  readonly hook: string;
+}
+
+const current = new AsyncLocalStorage<{ readonly host: string; readonly chain: Chain }>();
+
+export class Causes {
+  readonly #host: string;
+  readonly #runs = new Map<number, Remembered>();
+
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  /** The chain of a run that starts now. */
+  begin(runId: string): Chain {
+    const store = current.getStore();
+    return store?.host === this.#host ? store.chain : { rootRunId: runId, depth: 0, path: NOWHERE, by: undefined };
+  }
+
+  /** Keeps a run's chain for what its handlers do later. */
+  remember(run: number, hook: string, chain: Chain): void {
+    this.#runs.set(run, { chain, hook });
+    if (this.#runs.size > LIMITS.rememberedRuns) this.#runs.delete(this.#runs.keys().next().value!);
+  }
+
+  /** The chain of something that a plugin does in, or because of, a run. A run that was forgotten starts a new one. */
+  next(run: number, plugin: string): Chain {
+    const known = this.#runs.get(run);
+    if (!known) return { rootRunId: `${this.#host}-${run}`, depth: 1, path: [`${plugin}:unknown`], by: plugin };
+    const { chain, hook } = known;
+    return { rootRunId: chain.rootRunId, depth: chain.depth + 1, path: [...chain.path, `${plugin}:${hook}`], by: plugin };
+  }
+
+  /** Runs the gateway's code as caused by a chain. */
+  within<T>(chain: Chain, work: () => T): T {
+    return current.run({ host: this.#host, chain }, work);
+  }
+}
+
+const NOWHERE: readonly string[] = Object.freeze([]);
+
+/** How a chain crosses to another process and back: the header a plugin's HTTP call to the gateway carries. */
+export const CHAIN_HEADER = "x-creel-chain";

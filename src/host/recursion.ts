@@ -1,0 +1,55 @@
+/**
+ * Trusted side: the guard against loops of patches. Depth: runs that cause each other. Rate: patches of one session by one
+ * plugin, for loops whose cause was lost on the way. Past a limit the plugin's question fails and nothing is applied; each
+ * loop is reported once, with its chain.
+ */
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import type { Chain } from "./causes.ts";
+import type { HostEvents } from "./events.ts";
+
+/** Loops that were reported; old ones are forgotten. */
+const REPORTED = 10_000;
+
+export class RecursionGuard {
+  readonly #events: HostEvents;
+  readonly #windows = new Map<string, { startedMs: number; patches: number }>();
+  readonly #reported = new Set<string>();
+
+  constructor(events: HostEvents) {
+    this.#events = events;
+  }
+
+  /** Throws when the plugin may not patch the session once more. */
+  check(plugin: string, sessionKey: string, chain: Chain): void {
+    const path = chain.path.join(" → ");
+    if (chain.depth > LIMITS.recursionDepth) {
+      this.#report(chain.rootRunId, { plugin, sessionKey, limit: "depth", chain });
+      throw new CreelError("ERR_RECURSION_DEPTH", { plugin, limit: LIMITS.recursionDepth, path });
+    }
+    const key = `${plugin} ${sessionKey}`;
+    const nowMs = performance.now();
+    const window = this.#windows.get(key);
+    if (!window || nowMs - window.startedMs > LIMITS.patchWindowMs) {
+      this.#forgetOld(nowMs);
+      this.#windows.set(key, { startedMs: nowMs, patches: 1 });
+      return;
+    }
+    window.patches += 1;
+    if (window.patches <= LIMITS.patchesPerWindow) return;
+    this.#report(`${key} ${window.startedMs}`, { plugin, sessionKey, limit: "rate", chain });
+    throw new CreelError("ERR_RECURSION_RATE", { plugin, session: sessionKey, limit: LIMITS.patchesPerWindow, seconds: LIMITS.patchWindowMs / 1000, path });
+  }
+
+  #report(loop: string, fact: { plugin: string; sessionKey: string; limit: "depth" | "rate"; chain: Chain }): void {
+    if (this.#reported.has(loop)) return;
+    this.#reported.add(loop);
+    if (this.#reported.size > REPORTED) this.#reported.delete(this.#reported.values().next().value!);
+    this.#events.publish("recursion", fact);
+  }
+
+  #forgetOld(nowMs: number): void {
+    if (this.#windows.size < 1_000) return;
+    for (const [key, { startedMs }] of this.#windows) if (nowMs - startedMs > LIMITS.patchWindowMs) this.#windows.delete(key);
+  }
+}

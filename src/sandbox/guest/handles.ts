@@ -1,0 +1,24 @@
+/**
+ * Inside the isolate: functions that a plugin put into a result (an approval's `onResolution`). The function stays here; the
+ * host gets a number, and calls it by that number, once.
+ */
+import { NativeFloor, SafeMap } from "./primordials.ts";
+
+const KEPT = 256;
+const kept = new SafeMap<(value: unknown) => unknown>();
+/** Numbers of a cell that was replaced must not mean anything in this one. */
+const base = NativeFloor(Math.random() * 2 ** 40) * 2 ** 10;
+let next = base + 1;
+
+export function keep(fn: (value: unknown) => unknown): number {
+  const handle = next++;
+  kept.set(handle, fn);
+  kept.delete(handle - KEPT);
+  return handle;
+}
+
+export function take(handle: number): ((value: unknown) => unknown) | undefined {
+  const fn = kept.get(handle);
+  kept.delete(handle);
+  return fn;
+}

@@ -1,0 +1,200 @@
+/** Hosts and plugins over time: reload, disable, has, close. Nothing that was in flight is lost or left hanging. */
+import { describe, expect, it } from "vitest";
+import { actor, ask, patched, sending } from "../support/actors.ts";
+import { contract, next, open, plugin, sharedHost, statuses } from "../support/host.ts";
+import { folder, write } from "../support/files.ts";
+
+const SLOW = `async await new Promise((r) => setTimeout(r, 150)); return { content: "done" }`;
+
+contract("lifecycle", (isolation) => {
+  describe("reload", () => {
+    it("picks up the changed source file", async () => {
+      const root = folder({ "greet.ts": `export default (api: any) => { api.on("message_sending", () => ({ content: "one" })); };` });
+      await using host = await open(isolation, { plugins: [{ path: `${root}/greet.ts` }] });
+      expect((await host.run("message_sending", sending({}))).result?.content).toBe("one");
+      write(root, {
+        "greet.ts": `export default (api: any) => { api.on("session:patch", () => {}); api.on("message_sending", () => ({ content: "two" })); };`,
+      });
+      expect((await host.run("message_sending", sending({}))).result?.content).toBe("one");
+      const report = await host.reload("greet");
+      expect(report).toMatchObject({ status: "ready", hooks: [{ hook: "session:patch" }, { hook: "message_sending" }] });
+      expect((await host.run("message_sending", sending({}))).result?.content).toBe("two");
+      expect(host.has("session:patch")).toBe(true);
+    });
+
+    it("a version that does not load is failed, and the next good one works again", async () => {
+      const root = folder({ "p.ts": `export default (api) => api.on("message_sending", () => ({ content: "1" }));` });
+      await using host = await open(isolation, { plugins: [{ path: `${root}/p.ts` }] });
+      write(root, { "p.ts": `export default (api) => { throw new Error("no") };` });
+      expect(await host.reload("p")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_LOAD" } });
+      expect(host.has("message_sending")).toBe(false);
+      write(root, { "p.ts": `export default (api) => {` });
+      expect(await host.reload("p")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_BUNDLE" } });
+      write(root, { "p.ts": `export default (api) => api.on("message_sending", () => ({ content: "3" }));` });
+      expect(await host.reload("p")).toMatchObject({ status: "ready", error: undefined });
+      expect((await host.run("message_sending", sending({}))).result?.content).toBe("3");
+    });
+
+    it("starts the plugin's state afresh and leaves its neighbours' alone", async () => {
+      await using host = await open(isolation, { plugins: [actor("a"), actor("b")] });
+      const before = [await ask(host, "a", "state.born"), await ask(host, "b", "state.born")];
+      await host.reload("a");
+      const after = [await ask(host, "a", "state.born"), await ask(host, "b", "state.born")];
+      expect(after[0]).not.toBe(before[0]);
+      expect(after[1]).toBe(before[1]);
+    });
+
+    it("a run meets either the old handlers or the new ones, never a mixture", async () => {
+      const version = (name: string, order: string[]) =>
+        `export default (api) => { const on = { send: () => api.on("message_sending", () => ({ content: "send ${name}" })), patch: () => api.on("session:patch", () => {}), tool: () => api.on("before_tool_call", () => ({ params: { by: "tool ${name}" } })) }; ${order.map((hook) => `on.${hook}();`).join(" ")} };`;
+      const root = folder({ "p.js": version("0", ["send", "patch", "tool"]) });
+      await using host = await open(isolation, { plugins: [{ path: `${root}/p.js` }] });
+      for (let n = 1; n <= 4; n++) {
+        write(root, { "p.js": version(String(n), n % 2 ? ["tool", "send"] : ["send", "patch", "tool"]) });
+        let isDone = false;
+        const reloading = host.reload("p").finally(() => (isDone = true));
+        while (!isDone) {
+          const [send, tool] = await Promise.all([
+            host.run("message_sending", sending({})),
+            host.run("before_tool_call", { toolName: "t", params: {} }),
+          ]);
+          // A call that the reload interrupts may fail by name; an answer must be of the handler that was asked.
+          if (send.calls[0]?.status === "ok") expect(send.result?.content).toMatch(/^send /);
+          else expect(send.calls[0]?.error?.code ?? "none").toMatch(/ERR_CALL_REPLACED|ERR_CALL_NOT_LOADED/);
+          if (tool.calls[0]?.status === "ok") expect(tool.result?.params?.by).toMatch(/^tool /);
+          else expect(tool.calls[0]?.error?.code ?? "none").toMatch(/ERR_CALL_REPLACED|ERR_CALL_NOT_LOADED/);
+        }
+        await reloading;
+        expect((await host.run("message_sending", sending({}))).result?.content).toBe(`send ${n}`);
+      }
+    });
+
+    it("a call that is in flight is answered at once, as crashed", async () => {
+      await using host = await open(isolation, { plugins: [actor("a")] });
+      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})` }));
+      await host.run("message_sending", sending({}));
+      await host.reload("a");
+      expect((await running).calls[0]).toMatchObject({ status: "crashed", error: { code: "ERR_CALL_REPLACED" } });
+    });
+
+    it("a plugin that is disabled meanwhile stays disabled, and the reload ends", async () => {
+      await using host = await open(isolation, { plugins: [actor("a")] });
+      const reloading = host.reload("a");
+      host.disable("a");
+      expect((await reloading).status).toBe("disabled");
+      expect(host.has("message_sending")).toBe(false);
+    });
+  });
+
+  describe("disable", () => {
+    it("ends a plugin's listening at once, and the others go on", async () => {
+      await using host = await open(isolation, { plugins: [actor("a"), actor("b")] });
+      const told = next(host, "plugin");
+      host.disable("a");
+      expect(await told).toMatchObject({ plugin: "a", status: "disabled" });
+      expect(host.inspect("a")).toMatchObject({ status: "disabled", hooks: [] });
+      const outcome = await host.run("message_sending", sending({ a: `return { content: "a" }`, b: `return { content: "b" }` }));
+      expect(statuses(outcome)).toEqual(["b:ok"]);
+      host.disable("b");
+      expect(host.has("message_sending")).toBe(false);
+      expect(await host.run("message_sending", sending({}))).toMatchObject({ decision: "pass", calls: [] });
+    });
+
+    it("answers the calls that are in flight at once", async () => {
+      await using host = await open(isolation, { plugins: [actor("a"), actor("b", { priority: -1 })] });
+      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})`, b: `return { content: "b" }` }));
+      await host.run("message_sending", sending({}));
+      host.disable("a");
+      const outcome = await running;
+      expect(statuses(outcome)).toEqual(["a:crashed", "b:ok"]);
+      expect(outcome.result?.content).toBe("b");
+    });
+
+    it("can be undone with reload", async () => {
+      await using host = await open(isolation, { plugins: [actor("a")] });
+      host.disable("a");
+      expect((await host.reload("a")).status).toBe("ready");
+      expect((await host.run("message_sending", sending({ a: `return { content: "back" }` }))).result?.content).toBe("back");
+    });
+  });
+
+  describe("has", () => {
+    const shared = sharedHost(isolation, { plugins: [plugin("p", `api.on("message_sending", () => {}); api.on("session", () => {});`)] });
+
+    it("is true where somebody listens, by family too, and false elsewhere", () => {
+      expect(shared.host.has("message_sending")).toBe(true);
+      expect(shared.host.has("session:patch")).toBe(true);
+      expect(shared.host.has("before_tool_call")).toBe(false);
+      expect(shared.host.has("no_such" as never)).toBe(false);
+    });
+
+    it("a run that nobody listens to passes with no calls and no result", async () => {
+      expect(await shared.host.run("before_tool_call", { toolName: "t", params: {} })).toMatchObject({
+        hook: "before_tool_call",
+        decision: "pass",
+        result: undefined,
+        calls: [],
+      });
+      expect(shared.host.runSync("tool_result_persist", { message: {} })).toMatchObject({ decision: "pass", calls: [] });
+    });
+
+    it("every run has an id of its own", async () => {
+      const outcomes = await Promise.all(Array.from({ length: 10 }, () => shared.host.run("message_sending", sending({}))));
+      expect(new Set(outcomes.map(({ runId }) => runId)).size).toBe(10);
+    });
+  });
+
+  describe("close", () => {
+    it("lets runs and emitted events in flight finish", async () => {
+      const host = await open(isolation, { plugins: [actor("a")] });
+      const emitted = next(host, "run", ({ outcome }) => outcome.hook === "session:patch");
+      const runs = Array.from({ length: 5 }, () => host.run("message_sending", sending({ a: SLOW })));
+      host.emit("session:patch", patched({ a: SLOW }));
+      const closing = host.close();
+      await expect(host.run("message_sending", sending({}))).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" });
+      expect((await Promise.all(runs)).map(({ result }) => result?.content)).toEqual(Array(5).fill("done"));
+      expect(statuses((await emitted).outcome)).toEqual(["a:ok"]);
+      await closing;
+    });
+
+    it("gives up on what does not finish: it is settled, not left hanging", async () => {
+      const host = await open(isolation, { plugins: [actor("a")] });
+      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})` }));
+      await host.close();
+      expect((await running).calls[0]).toMatchObject({ status: "crashed", error: { code: "ERR_SANDBOX_DIED" } });
+    });
+
+    it("twice is once", async () => {
+      const host = await open(isolation, { plugins: [actor("a")] });
+      await Promise.all([host.close(), host.close()]);
+      await host.close();
+      expect(host.pids()).toEqual([]);
+    });
+
+    it("await using closes", async () => {
+      let kept;
+      {
+        await using host = await open(isolation, { plugins: [actor("a")] });
+        kept = host;
+      }
+      await expect(kept.run("message_sending", sending({}))).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" });
+    });
+
+    it("a host without plugins opens and closes", async () => {
+      await using host = await open(isolation);
+      expect(host.plugins()).toEqual([]);
+      expect(await host.run("message_sending", sending({}))).toMatchObject({ decision: "pass" });
+    });
+  });
+
+  it("two hosts in one process do not hear of each other", async () => {
+    await using one = await open(isolation, { plugins: [actor("a")] });
+    await using two = await open(isolation, { plugins: [actor("a")] });
+    const heard: string[] = [];
+    one.on("run", ({ outcome }) => heard.push(outcome.runId));
+    const mine = await one.run("message_sending", sending({}));
+    await two.run("message_sending", sending({}));
+    expect(heard).toEqual([mine.runId]);
+    expect(one.id).not.toBe(two.id);
+  });
+});

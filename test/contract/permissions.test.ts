@@ -1,0 +1,51 @@
+/** Hooks that need the operator's permission are refused at registration, with the key to set; never silently. */
+import { expect, it } from "vitest";
+import { agentEnd } from "../support/actors.ts";
+import { contract, open, plugin, recorder } from "../support/host.ts";
+
+const BOTH = `api.on("agent_end", () => {}); api.on("before_prompt_build", () => ({ prependContext: "x" })); api.on("message_sending", () => {});`;
+
+contract("permissions", (isolation) => {
+  it("a hook that reads conversations is refused without allowConversationAccess, and the key is named", async () => {
+    const { logger, lines } = recorder();
+    await using host = await open(isolation, { logger, plugins: [plugin("nosy", BOTH)] });
+    const { status, diagnostics, hooks } = host.inspect("nosy");
+    expect(status).toBe("ready");
+    expect(diagnostics).toEqual([
+      '"agent_end" reads conversations: set plugins.entries.nosy.hooks.allowConversationAccess to true to allow it',
+      '"before_prompt_build" reads conversations: set plugins.entries.nosy.hooks.allowConversationAccess to true to allow it',
+    ]);
+    expect(hooks.map(({ hook }) => hook)).toEqual(["message_sending"]);
+    expect(host.has("agent_end")).toBe(false);
+    expect((await host.run("agent_end", agentEnd({}))).calls).toEqual([]);
+    expect(lines.filter(({ message }) => message === "a registration was not accepted").map(({ fields }) => fields.diagnostic)).toEqual(
+      diagnostics,
+    );
+  });
+
+  it("allowConversationAccess in the configuration allows it", async () => {
+    await using host = await open(isolation, {
+      plugins: [plugin("nosy", BOTH)],
+      config: { plugins: { entries: { nosy: { hooks: { allowConversationAccess: true } } } } },
+    });
+    expect(host.inspect("nosy").diagnostics).toEqual([]);
+    expect(host.has("agent_end")).toBe(true);
+  });
+
+  it("allowPromptInjection false refuses hooks that change prompts, and nothing else", async () => {
+    await using host = await open(isolation, {
+      plugins: [plugin("nosy", BOTH, { hooks: { allowConversationAccess: true, allowPromptInjection: false } })],
+    });
+    expect(host.inspect("nosy").diagnostics).toEqual([
+      '"before_prompt_build" changes prompts, which plugins.entries.nosy.hooks.allowPromptInjection forbids',
+    ]);
+    expect(host.has("agent_end")).toBe(true);
+    expect(host.has("before_prompt_build")).toBe(false);
+  });
+
+  it("only true is a permission", async () => {
+    await expect(
+      open(isolation, { plugins: [plugin("nosy", BOTH, { hooks: { allowConversationAccess: "yes" as never } })] }),
+    ).rejects.toThrow("allowConversationAccess");
+  });
+});

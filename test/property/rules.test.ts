@@ -1,0 +1,87 @@
+/**
+ * 10,000 random runs per isolation, many in flight at once, over random plugins, priorities and lanes: the host must come
+ * to what the model comes to. A failure prints its seed; `CREEL_SEED=<seed>` plays it again.
+ */
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Host, Outcome, RequestApproval } from "creel";
+import { contract, open } from "../support/host.ts";
+import { afterApproval, failurePrefix, play } from "./model.ts";
+import type { Expected } from "./model.ts";
+import { HOOKS, OWN, pluginsOf, randomRun, world } from "./worlds.ts";
+import type { RandomRun, World } from "./worlds.ts";
+
+const WORLDS = 10;
+const BATCHES = 10;
+const IN_FLIGHT = 100;
+const SEED = Number(process.env.CREEL_SEED ?? Date.now() % 2 ** 31);
+
+/** The question's description says how the user answers. */
+const requestApproval: RequestApproval = async ({ description }) => {
+  if (description === "throw") throw new Error("RPC down");
+  return description === "null" ? null : (description as "deny");
+};
+
+const untyped = (host: unknown) =>
+  host as { run: (hook: string, event: object) => Promise<Outcome>; runSync: (hook: string, event: object) => Outcome };
+
+contract("random runs", (isolation) => {
+  it.each(Array.from({ length: WORLDS }, (_, index) => index))(
+    "1,000 random runs in world %i come to what the model comes to",
+    async (index) => {
+      const seed = SEED + index;
+      const [here] = fc.sample(world, { seed, numRuns: 1 }) as [World];
+      await using host = await open(isolation, {
+        lanes: here.lanes,
+        hooks: OWN,
+        plugins: pluginsOf(here),
+        config: { hooks: { failure: here.failure } },
+        gateway: { requestApproval },
+      });
+      expect(host.plugins().map(({ status, diagnostics }) => [status, diagnostics])).toEqual(here.plugins.map(() => ["ready", []]));
+      await fc.assert(
+        fc.asyncProperty(fc.array(randomRun(here), { minLength: IN_FLIGHT, maxLength: IN_FLIGHT, size: "max" }), (runs) =>
+          compare(host as unknown as Host, here, runs, seed),
+        ),
+        { seed, numRuns: BATCHES, endOnFailure: process.env.CREEL_SHRINK === undefined },
+      );
+    },
+    120_000,
+  );
+});
+
+async function compare(host: Host, here: World, runs: readonly RandomRun[], seed: number): Promise<void> {
+  const handlers = here.plugins.flatMap((plugin) => plugin.handlers);
+  await Promise.all(
+    runs.map(async ({ hook, event, script, isBlocking }) => {
+      const sent = { ...event, script };
+      const before = JSON.stringify(sent);
+      const outcome = isBlocking ? untyped(host).runSync(hook, sent) : await untyped(host).run(hook, sent);
+      const definition = HOOKS[hook]!;
+      const expected = afterApproval(play(definition, handlers, script, event, here.failure[hook] ?? definition.failure));
+      const actual = plain(outcome, expected);
+      if (JSON.stringify(sent) !== before) throw new Error(`CREEL_SEED=${seed}: ${hook} changed the gateway's event`);
+      if (isDeepStrictEqual(actual, JSON.parse(JSON.stringify(expected)))) return;
+      expect(actual, `CREEL_SEED=${seed}: ${hook} over ${JSON.stringify({ event, script })}`).toEqual(JSON.parse(JSON.stringify(expected)));
+    }),
+  );
+}
+
+/** An outcome as the model states it: no costs, and of a failure's reason only who failed. */
+function plain({ decision, by, result, reason, calls, approval, hook }: Outcome, expected: Expected): unknown {
+  const prefix = by === undefined ? undefined : failurePrefix(hook, by);
+  const isFailure = prefix !== undefined && expected.reason === prefix && reason?.startsWith(prefix);
+  const terminal = HOOKS[hook]!.terminal?.reason;
+  const shown = isFailure && terminal ? { ...(result as object), [terminal]: prefix } : result;
+  return JSON.parse(
+    JSON.stringify({
+      decision,
+      by,
+      result: shown,
+      reason: isFailure ? prefix : reason,
+      calls: calls.map(({ plugin, priority, status }) => [plugin, priority, status]),
+      approval,
+    }),
+  );
+}
