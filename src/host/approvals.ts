@@ -1,96 +1,172 @@
 /**
  * Trusted side: asks the user, through the gateway, when a plugin wants a tool call approved. The question carries the
- * parameters as they were when it was asked; nothing but an allowing answer in time lets the call run.
+ * parameters as they were when it was asked; nothing but an allowing answer in time lets the call run. The plugin's
+ * `onResolution` is told exactly once how it ended.
  */
 import pTimeout from "p-timeout";
 import { LIMITS } from "../protocol/limits.ts";
 import type { ApprovalRequest, ApprovalResolution } from "../protocol/hooks/tool.ts";
 import type { Fields } from "../protocol/merge.ts";
 import type { Outcome } from "../protocol/outcome.ts";
+import type { Logger } from "./log.ts";
+import type { RunInput } from "./runner/run-input.ts";
 
-export interface ApprovalQuestion extends ApprovalRequest {
+export interface ApprovalQuestion extends Omit<ApprovalRequest, "onResolution"> {
   readonly pluginId: string;
   readonly hook: string;
   readonly runId: string;
   readonly toolName: string | undefined;
+  readonly agentId: string | undefined;
+  readonly sessionKey: string | undefined;
   readonly params: Fields;
   readonly timeoutMs: number;
 }
 
 export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
 
-/** The gateway's own way to ask. Null: nobody answered. */
-export type RequestApproval = (question: ApprovalQuestion, options: { readonly signal: AbortSignal }) => Promise<ApprovalDecision | null>;
+/** The gateway's own way to ask. Null: nobody answered. Undefined: there is nobody to ask. */
+export type RequestApproval = (
+  question: ApprovalQuestion,
+  options: { readonly signal: AbortSignal },
+) => Promise<ApprovalDecision | null | undefined>;
 
-const REASONS = {
-  deny: "Denied by user",
-  timeout: "Approval timed out",
-  cancelled: "Plugin approval unavailable (no approval route)",
-  failed: "Plugin approval required (gateway unavailable)",
-} as const;
+/** A user's "always", per plugin, tool and agent. */
+export interface RememberedApproval {
+  readonly pluginId: string;
+  readonly toolName: string;
+  readonly agentId: string | undefined;
+}
 
-type AskingOutcome = Outcome<Fields & { requireApproval: ApprovalRequest }>;
+export type AskingOutcome = Outcome<Fields & { requireApproval: ApprovalRequest }> & { readonly result: {} };
 
 /** A block wins over the question: then nobody is asked. */
-export function needsApproval(outcome: Outcome): outcome is AskingOutcome & { readonly result: {} } {
+export function needsApproval(outcome: Outcome): outcome is AskingOutcome {
   return outcome.decision === "pass" && (outcome.result as { requireApproval?: unknown } | undefined)?.requireApproval !== undefined;
 }
 
-export async function settleApproval(
-  outcome: AskingOutcome & { readonly result: {} },
-  event: Fields,
-  ask: RequestApproval | undefined,
-  signal?: AbortSignal,
-): Promise<Outcome> {
-  const { result } = outcome;
-  const request = result.requireApproval;
-  const timeoutMs = Math.min(request.timeoutMs ?? LIMITS.approvalMs, LIMITS.maxApprovalMs);
-  const question: ApprovalQuestion = {
+export interface ApprovalsOptions {
+  readonly ask: RequestApproval | undefined;
+  readonly allowOnTimeout: boolean;
+  readonly logger: Logger;
+  /** Calls a function the plugin handed out. */
+  invoke(pluginId: string, handle: number, cause: number, argument: ApprovalResolution): void;
+}
+
+interface Settled {
+  readonly resolution: ApprovalResolution;
+  /** Why the call does not run; undefined: it does. */
+  readonly blocked: string | undefined;
+}
+
+export class Approvals {
+  readonly #options: ApprovalsOptions;
+  readonly #always = new Map<string, RememberedApproval>();
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options;
+  }
+
+  remembered(): RememberedApproval[] {
+    return [...this.#always.values()];
+  }
+
+  revoke(approval: RememberedApproval): boolean {
+    return this.#always.delete(keyOf(approval));
+  }
+
+  /** Rejects only when the signal is aborted. */
+  async settle(outcome: AskingOutcome, input: RunInput, signal?: AbortSignal): Promise<Outcome> {
+    const { onResolution, ...request } = outcome.result.requireApproval;
+    const question = questionOf(outcome, request, input);
+    const tell = (resolution: ApprovalResolution): void => {
+      if (onResolution !== undefined) this.#options.invoke(question.pluginId, onResolution, input.cause, resolution);
+    };
+    let settled: Settled;
+    try {
+      settled = await this.#resolve(question, signal);
+    } catch (error) {
+      tell("cancelled");
+      throw error;
+    }
+    const { resolution, blocked } = settled;
+    tell(resolution);
+    const approval = { pluginId: question.pluginId, resolution };
+    const { requireApproval: _, ...result } = outcome.result;
+    if (blocked === undefined) return { ...outcome, result: { ...result, requireApproval: request }, approval };
+    const refused = { ...result, requireApproval: request, block: true, blockReason: blocked };
+    return { ...outcome, decision: "block", by: question.pluginId, reason: blocked, result: refused, approval };
+  }
+
+  async #resolve(question: ApprovalQuestion, signal?: AbortSignal): Promise<Settled> {
+    const remembered: RememberedApproval = { pluginId: question.pluginId, toolName: question.toolName ?? "", agentId: question.agentId };
+    if (this.#always.has(keyOf(remembered))) return { resolution: "allow-always", blocked: undefined };
+    const { ask } = this.#options;
+    if (!ask) return { resolution: "cancelled", blocked: "Plugin approval unavailable (no approval route)" };
+    const gaveUp = new AbortController();
+    try {
+      const options = { signal: signal ? AbortSignal.any([signal, gaveUp.signal]) : gaveUp.signal };
+      const decision = await pTimeout(ask(question, options), {
+        milliseconds: question.timeoutMs,
+        fallback: () => null,
+        ...(signal && { signal }),
+      });
+      if (decision === undefined) return { resolution: "cancelled", blocked: "Plugin approval unavailable (no approval route)" };
+      if (decision === "deny") return { resolution: "deny", blocked: "Denied by user" };
+      if (decision === null || !isAllowed(question, decision)) return this.#timedOut(question);
+      if (decision === "allow-always") this.#always.set(keyOf(remembered), remembered);
+      return { resolution: decision, blocked: undefined };
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      this.#options.logger.error(
+        { plugin: question.pluginId, runId: question.runId, err: error },
+        "the gateway could not ask for an approval",
+      );
+      return { resolution: "cancelled", blocked: "Plugin approval required (gateway unavailable)" };
+    } finally {
+      gaveUp.abort();
+    }
+  }
+
+  #timedOut({ pluginId, runId, timeoutBehavior, timeoutReason }: ApprovalQuestion): Settled {
+    if (timeoutBehavior === "allow") {
+      if (this.#options.allowOnTimeout) return { resolution: "timeout", blocked: undefined };
+      this.#options.logger.warn(
+        { plugin: pluginId, runId },
+        "timeoutBehavior allow is not honoured: set approvals.plugin.allowOnTimeout to permit it",
+      );
+    }
+    return { resolution: "timeout", blocked: timeoutReason ?? "Approval timed out" };
+  }
+}
+
+function questionOf(
+  { hook, runId, result }: AskingOutcome,
+  request: Omit<ApprovalRequest, "onResolution">,
+  { event, context }: RunInput,
+): ApprovalQuestion {
+  return {
     ...request,
     pluginId: request.pluginId!,
-    hook: outcome.hook,
-    runId: outcome.runId,
-    toolName: typeof event.toolName === "string" ? event.toolName : undefined,
+    hook,
+    runId,
+    toolName: text(event.toolName),
+    agentId: text(context.agentId),
+    sessionKey: text(context.sessionKey),
     // As the handlers saw them.
     params: JSON.parse(JSON.stringify(result.params ?? event.params)) as Fields,
-    timeoutMs,
-  };
-  const { resolution, reason } = await resolve(question, ask, signal);
-  if (resolution === "allow-once" || resolution === "allow-always")
-    return { ...outcome, approval: { pluginId: question.pluginId, resolution } };
-  return {
-    ...outcome,
-    decision: "block",
-    by: question.pluginId,
-    reason,
-    result: { ...result, block: true, blockReason: reason },
-    approval: { pluginId: question.pluginId, resolution },
+    timeoutMs: Math.min(request.timeoutMs ?? LIMITS.approvalMs, LIMITS.maxApprovalMs),
   };
 }
 
-async function resolve(
-  question: ApprovalQuestion,
-  ask: RequestApproval | undefined,
-  signal?: AbortSignal,
-): Promise<{ resolution: ApprovalResolution; reason: string }> {
-  if (!ask) return { resolution: "cancelled", reason: REASONS.cancelled };
-  const gaveUp = new AbortController();
-  try {
-    const options = { signal: signal ? AbortSignal.any([signal, gaveUp.signal]) : gaveUp.signal };
-    const decision = await pTimeout(ask(question, options), {
-      milliseconds: question.timeoutMs,
-      fallback: () => null,
-      ...(signal && { signal }),
-    });
-    if (decision === "deny") return { resolution: "deny", reason: REASONS.deny };
-    const isAllowed =
-      decision !== null && (question.allowedDecisions?.includes(decision) ?? (decision === "allow-once" || decision === "allow-always"));
-    if (isAllowed) return { resolution: decision, reason: "" };
-    return { resolution: "timeout", reason: question.timeoutReason ?? REASONS.timeout };
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    return { resolution: "cancelled", reason: REASONS.failed };
-  } finally {
-    gaveUp.abort();
-  }
+function isAllowed({ allowedDecisions }: ApprovalQuestion, decision: string): decision is "allow-once" | "allow-always" {
+  if (decision !== "allow-once" && decision !== "allow-always") return false;
+  return allowedDecisions?.includes(decision) ?? true;
+}
+
+function keyOf({ pluginId, toolName, agentId }: RememberedApproval): string {
+  return JSON.stringify([pluginId, toolName, agentId ?? null]);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -22,10 +22,13 @@ export interface PluginBundle {
 const SDK = /^(?:creel\/plugin|openclaw\/plugin-sdk(?:\/.*)?)$/;
 const SDK_CODE =
   "export const definePlugin = (plugin) => plugin; export const definePluginEntry = (plugin) => plugin; export const emptyPluginConfigSchema = () => ({ type: 'object', additionalProperties: false, properties: {} });";
+/** What stacks call a plugin that was given as text, and a virtual entry. */
 const INLINE = "plugin.ts";
+const ADAPTER = "creel-adapter.js";
 
-export async function bundleFile(root: string, entry: string): Promise<PluginBundle> {
-  return bundle({ input: entry, cwd: root });
+/** `adapter` is the text of a virtual entry, which imports the real one by its absolute path. */
+export async function bundleFile(root: string, entry: string, adapter?: string): Promise<PluginBundle> {
+  return adapter === undefined ? bundle({ input: entry, cwd: root }) : bundle({ input: ADAPTER, cwd: root, source: adapter });
 }
 
 const inline = new Map<string, Promise<PluginBundle>>();
@@ -49,12 +52,12 @@ async function bundle({ input, cwd, source }: { input: string; cwd: string; sour
     name: "creel",
     resolveId: (id, importer) => {
       if (SDK.test(id)) return "\0creel-sdk";
-      if (source !== undefined && importer === undefined) return resolve(cwd, INLINE);
+      if (source !== undefined && importer === undefined) return resolve(cwd, input);
       return null;
     },
     load: (id) => {
       if (id === "\0creel-sdk") return SDK_CODE;
-      return source !== undefined && id === resolve(cwd, INLINE) ? source : null;
+      return source !== undefined && id === resolve(cwd, input) ? source : null;
     },
   };
   let output;

@@ -12,8 +12,9 @@ import { LIMITS } from "../protocol/limits.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages.ts";
 import type { Hello, LaneMessage } from "../protocol/messages.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import { needsApproval, settleApproval } from "./approvals.ts";
-import type { RequestApproval } from "./approvals.ts";
+import { Approvals, needsApproval } from "./approvals.ts";
+import type { AskingOutcome, RememberedApproval, RequestApproval } from "./approvals.ts";
+import { Causes } from "./causes.ts";
 import { HostEvents } from "./events.ts";
 import type { FactName, Facts } from "./events.ts";
 import { guestError, oneLine } from "./guest-error.ts";
@@ -29,10 +30,15 @@ import type { Logger } from "./log.ts";
 import type { Plugin } from "./plugin.ts";
 import { Plugins } from "./plugins.ts";
 import { Registry } from "./registry.ts";
-import { observe } from "./runner/observe.ts";
+import type { Plan } from "./registry.ts";
+import { drive } from "./runner/drive.ts";
 import { prepare } from "./runner/prepare.ts";
+import type { RunInput } from "./runner/run-input.ts";
 import { walk } from "./runner/walk.ts";
-import type { WalkInput } from "./runner/walk.ts";
+import { RecursionGuard } from "./recursion.ts";
+import { Services } from "./services/services.ts";
+import { Sessions } from "./services/session.ts";
+import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
 import { suggest } from "./suggest.ts";
 
 export interface HostOptions {
@@ -42,12 +48,20 @@ export interface HostOptions {
   readonly hooks: HookTable;
   readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
   readonly heapMb: number;
-  readonly requestApproval: RequestApproval | undefined;
+  readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
+  /** Approvals: may `timeoutBehavior: "allow"` let a call run that nobody answered for? */
+  readonly allowOnTimeout: boolean;
   readonly logger: Logger;
 }
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
+  /** Only this plugin's handlers: for hooks that concern one plugin, such as the owner of a conversation. */
+  readonly plugin?: string;
+}
+
+function only(plan: Plan, plugin: string | undefined): Plan {
+  return plugin === undefined ? plan : plan.filter((handler) => handler.plugin.id === plugin);
 }
 
 export class CoreHost {
@@ -59,6 +73,10 @@ export class CoreHost {
   readonly #plugins: Plugins;
   readonly #fleet: Fleet;
   readonly #sync: SyncLines;
+  readonly #causes = new Causes(this.id);
+  readonly #sessions: Sessions;
+  readonly #services: Services;
+  readonly #approvals: Approvals;
   readonly #ready = new Set<number>();
   #greeting = "";
   #lastDeath = "it did not answer";
@@ -90,6 +108,22 @@ export class CoreHost {
       },
     });
     this.#sync = new SyncLines(this.#fleet);
+    this.#sessions = new Sessions({
+      gateway: options.gateway,
+      causes: this.#causes,
+      guard: new RecursionGuard(this.#events),
+      emit: (hook, event) => this.emit(hook, event),
+    });
+    this.#services = new Services(this.#sessions, this.#causes);
+    this.#approvals = new Approvals({
+      ask: options.gateway.requestApproval,
+      allowOnTimeout: options.allowOnTimeout,
+      logger: options.logger,
+      invoke: (pluginId, handle, cause, argument) => {
+        const plugin = this.#plugins.get(pluginId);
+        this.#fleet.lanes[plugin.lane]!.post({ kind: "invoke", cell: plugin.cell, handle, cause }, JSON.stringify(argument));
+      },
+    });
     logFacts(this.#events, options.logger);
   }
 
@@ -109,26 +143,17 @@ export class CoreHost {
     return this.#registry.plan(hook).length > 0;
   }
 
-  async run(name: string, event: unknown, context?: unknown, options?: RunOptions): Promise<Outcome> {
+  /** Not an async function: on this path every promise counts. */
+  run(name: string, event: unknown, context?: unknown, options?: RunOptions): Promise<Outcome> {
     const plan = this.#registry.plan(name);
-    if (plan.length === 0 && !this.#closing && this.#hooks[name]) return this.#nobody(name);
-    const hook = this.#hook(name);
-    if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
-    options?.signal?.throwIfAborted();
-    const prepared = prepare(hook, event, context);
-    const runId = this.#nextRunId();
-    const startedMs = performance.now();
-    this.#inFlight += 1;
     try {
-      const outcome =
-        hook.kind === "observe" || hook.kind === "evaluate"
-          ? await observe(runId, hook, plan, prepared, options?.signal)
-          : await this.#walk({ ...prepared, runId, hook: hook as WalkInput["hook"], plan, failure: this.#failure(hook) }, options?.signal);
-      this.#report(outcome, startedMs);
-      return outcome;
-    } finally {
-      this.#inFlight -= 1;
-      if (this.#inFlight === 0) this.#drained?.();
+      const hook = this.#hook(name);
+      if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
+      if (plan.length === 0) return Promise.resolve(this.#nobody(name));
+      options?.signal?.throwIfAborted();
+      return this.#start(this.#input(hook, only(plan, options?.plugin), event, context), options?.signal);
+    } catch (error) {
+      return Promise.reject(error);
     }
   }
 
@@ -146,9 +171,8 @@ export class CoreHost {
     if (hook.kind !== "sync") throw new CreelError("ERR_HOOK_KIND", { hook: name, kind: hook.kind, use: "await host.run for it" });
     const plan = this.#registry.plan(name);
     if (plan.length === 0) return this.#nobody(name);
-    const prepared = prepare(hook, event, context);
     const startedMs = performance.now();
-    const steps = walk({ ...prepared, runId: this.#nextRunId(), hook: hook as WalkInput["hook"], plan, failure: this.#failure(hook) });
+    const steps = walk(this.#input(hook, plan, event, context));
     let next = steps.next();
     while (!next.done) next = steps.next(this.#sync.run(next.value));
     this.#report(next.value, startedMs);
@@ -172,6 +196,21 @@ export class CoreHost {
 
   disable(id: string): void {
     this.#plugins.disable(id);
+  }
+
+  /** Patches a session through the gateway's own function and, when that has succeeded, emits `session:patch`. */
+  patchSession(patch: SessionPatch): Promise<SessionEntry> {
+    return this.#sessions.patch(patch);
+  }
+
+  /** What users have allowed for always. */
+  approvals(): RememberedApproval[] {
+    return this.#approvals.remembered();
+  }
+
+  /** Asks again the next time. True: there was something to forget. */
+  revokeApproval(approval: RememberedApproval): boolean {
+    return this.#approvals.revoke(approval);
   }
 
   on<K extends FactName>(name: K, listener: (fact: Facts[K]) => void): () => void {
@@ -200,24 +239,50 @@ export class CoreHost {
     this.#events.close();
   }
 
-  async #walk(input: WalkInput, signal?: AbortSignal): Promise<Outcome> {
-    const steps = walk(input);
-    let next = steps.next();
-    while (!next.done) {
-      const { lane, request, event, context } = next.value;
-      next = steps.next(await lane.run(request, event, context, signal));
+  #input(hook: AnyHook, plan: Plan, event: unknown, context: unknown): RunInput {
+    const prepared = prepare(hook, event, context);
+    const runId = this.#nextRunId();
+    const chain = this.#causes.begin(runId);
+    if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
+    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure: this.#options.failure[hook.name] ?? hook.failure };
+  }
+
+  #start(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {
+    const startedMs = performance.now();
+    this.#inFlight += 1;
+    return drive(input, signal).then(
+      (outcome) => {
+        if (needsApproval(outcome)) return this.#approve(outcome, input, startedMs, signal);
+        this.#finished();
+        this.#report(outcome, startedMs);
+        return outcome;
+      },
+      (error: unknown) => {
+        this.#finished();
+        throw error;
+      },
+    );
+  }
+
+  async #approve(outcome: AskingOutcome, input: RunInput, startedMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
+    try {
+      const settled = await this.#approvals.settle(outcome, input, signal);
+      this.#report(settled, startedMs);
+      return settled;
+    } finally {
+      this.#finished();
     }
-    return needsApproval(next.value) ? settleApproval(next.value, input.event, this.#options.requestApproval, signal) : next.value;
+  }
+
+  #finished(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#drained?.();
   }
 
   #hook(name: string): AnyHook {
     const hook = this.#hooks[name];
     if (!hook) throw new CreelError("ERR_HOOK_UNKNOWN", { hook: name, hint: suggest(name, Object.keys(this.#hooks)) });
     return hook;
-  }
-
-  #failure(hook: AnyHook): AnyHook["failure"] {
-    return this.#options.failure[hook.name] ?? hook.failure;
   }
 
   #nextRunId(): string {
@@ -268,7 +333,7 @@ export class CoreHost {
   }
 
   /** Everything a lane says of its own accord. Its schema has passed it; whether the cell is the lane's is checked here. */
-  #hear(lane: LaneClient, message: Exclude<LaneMessage, { kind: "reply" }>, bodies: string[]): void {
+  #hear(lane: LaneClient, message: LaneMessage, bodies: string[]): void {
     if (message.kind === "ready") {
       if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
       this.#ready.add(lane.index);
@@ -277,16 +342,37 @@ export class CoreHost {
     }
     const plugin = this.#plugins.byCell(message.cell, lane);
     const body = bodies[0];
-    if (!plugin || body === undefined) throw new RangeError(`a message about a cell that is not in lane ${lane.index}`);
+    if (body === undefined) throw new RangeError("a message without its body");
+    // The last words of a cell that was dropped.
+    if (!plugin) return;
     switch (message.kind) {
       case "opened":
         return this.#plugins.opened(plugin, message, body);
       case "log":
-        return this.#events.publish("log", { plugin: plugin.id, level: message.level, text: oneLine(body, LIMITS.logBytes) });
+        return this.#events.publish("log", {
+          plugin: plugin.id,
+          level: message.level,
+          text: oneLine(body, LIMITS.logBytes),
+          runId: message.run ? `${this.id}-${message.run}` : undefined,
+        });
+      case "ask":
+        return this.#answer(lane, plugin, message, body, bodies[1]);
       case "fault":
         plugin.replacements += 1;
         return this.#events.publish("replaced", { plugin: plugin.id, why: guestError(body, plugin.bundle).message });
     }
+  }
+
+  /** A plugin wants something of us. The answer goes where the question came from, if that is still there. */
+  #answer(
+    lane: LaneClient,
+    plugin: Plugin,
+    { cell, ask, run }: Extract<LaneMessage, { kind: "ask" }>,
+    service: string,
+    args: string | undefined,
+  ): void {
+    if (args === undefined) throw new RangeError("a question without arguments");
+    void this.#services.ask(plugin, run, service, args).then(({ ok, text }) => lane.post({ kind: "tell", cell, ask, ok }, text));
   }
 }
 

@@ -1,7 +1,22 @@
 /** The first complaint of a schema, as the `field` and `detail` of an error message. */
 import type * as z from "zod";
 
+type Issue = z.core.$ZodIssue;
+
 export function firstIssue(error: z.ZodError): { field: string; detail: string } {
-  const issue = error.issues[0]!;
-  return { field: issue.path.map(String).join(".") || "(whole value)", detail: issue.message };
+  const { path, message } = deepest(error.issues[0]!);
+  return { field: path.map(String).join(".") || "(whole value)", detail: message };
+}
+
+/** Of the alternatives of a union, the one that came furthest is the one that was meant. */
+function deepest(issue: Issue): Pick<Issue, "path" | "message"> {
+  if (issue.code !== "invalid_union") return issue;
+  let best: Pick<Issue, "path" | "message"> = issue;
+  for (const [first] of issue.errors) {
+    if (!first) continue;
+    const inner = deepest(first);
+    const path = [...issue.path, ...inner.path];
+    if (path.length > best.path.length) best = { path, message: inner.message };
+  }
+  return best;
 }

@@ -5,28 +5,37 @@ import { pluginManifest } from "../protocol/config.ts";
 import type { PluginManifest } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { pluginId } from "../protocol/registration.ts";
+import { HOOK_FILE, hookAdapter, hookPluginId, isHookFolder, readHookFolder } from "./hook-folder.ts";
+import type { HookFolder } from "./hook-folder.ts";
 import { firstIssue } from "./issues.ts";
 
 export interface PluginFiles {
   readonly root: string;
   readonly entry: string;
   readonly manifest: PluginManifest;
+  /** The text of a virtual entry that imports the real one: for files that are not written as plugins. */
+  readonly adapter?: string;
+  /** Set for a HOOK.md folder. */
+  readonly hook?: HookFolder;
 }
 
 const MANIFESTS = ["creel.plugin.json", "openclaw.plugin.json"];
 const ENTRIES = ["index.ts", "index.js", "index.mjs", "src/index.ts", "src/index.js"];
 
-/** `path` is a folder, or the entry file itself. */
+/** `path` is a folder, with a manifest or a HOOK.md or neither, or the entry file itself. */
 export async function findPlugin(path: string): Promise<PluginFiles> {
   const absolute = resolve(path);
   const stats = await stat(absolute).catch(() => undefined);
   if (!stats) throw new CreelError("ERR_PLUGIN_ENTRY", { path });
+  if (basename(absolute) === HOOK_FILE) return hookFiles(dirname(absolute));
   if (stats.isFile()) {
     const name = basename(absolute, extname(absolute));
     const id = name === "index" ? basename(dirname(absolute)) : name;
     return { root: dirname(absolute), entry: absolute, manifest: { id: checkedId(id) } };
   }
-  const manifest = await readManifest(absolute);
+  const declared = await readManifest(absolute);
+  if (!declared && (await isHookFolder(absolute))) return hookFiles(absolute);
+  const manifest = declared ?? { id: checkedId(basename(absolute)) };
   const candidates = manifest.main ? [manifest.main] : [...(await packageEntries(absolute)), ...ENTRIES];
   for (const candidate of candidates) {
     const entry = join(absolute, candidate);
@@ -35,12 +44,19 @@ export async function findPlugin(path: string): Promise<PluginFiles> {
   throw new CreelError("ERR_PLUGIN_ENTRY", { path });
 }
 
+async function hookFiles(root: string): Promise<PluginFiles> {
+  const hook = await readHookFolder(root);
+  const { entry, key, name, description, version } = hook;
+  const manifest = { id: checkedId(hookPluginId(key)), name, ...(description && { description }), ...(version && { version }) };
+  return { root, entry, manifest, adapter: hookAdapter(hook), hook };
+}
+
 export function checkedId(id: string): string {
   if (!pluginId.safeParse(id).success) throw new CreelError("ERR_PLUGIN_ID", { plugin: id });
   return id;
 }
 
-async function readManifest(root: string): Promise<PluginManifest> {
+async function readManifest(root: string): Promise<PluginManifest | undefined> {
   for (const name of MANIFESTS) {
     const path = join(root, name);
     const text = await readFile(path, "utf8").catch(() => undefined);
@@ -50,7 +66,7 @@ async function readManifest(root: string): Promise<PluginManifest> {
     checkedId(parsed.data.id);
     return parsed.data;
   }
-  return { id: checkedId(basename(root)) };
+  return undefined;
 }
 
 /** OpenClaw packages name their entries in package.json. */

@@ -12,7 +12,9 @@ export interface Plugin {
   /** Position in the host's list: ties in priority go by it. */
   readonly order: number;
   /** Its number in its lane. A plugin lives in exactly one cell. */
-  readonly cell: number;
+  cell: number;
+  /** Cells of earlier versions, to be dropped when this one has loaded. */
+  retired: number[];
   readonly lane: number;
   readonly config: Record<string, unknown>;
   readonly hooks: PluginHooksConfig | undefined;
@@ -30,4 +32,5 @@ export interface Plugin {
   replacements: number;
 }
 
-export type PluginSource = { readonly path: string } | { readonly source: string };
+/** `adapter`: the text of a virtual entry, which imports the file at `path`. */
+export type PluginSource = { readonly path: string; readonly adapter?: string } | { readonly source: string };

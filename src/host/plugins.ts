@@ -1,4 +1,5 @@
 /** Trusted side: the plugins of a host: bundled, placed in lanes, loaded, and what they registered taken down. */
+import { dirname } from "node:path";
 import { pack } from "../protocol/frame.ts";
 import type { LaneMessage } from "../protocol/messages.ts";
 import type { CallError } from "../protocol/outcome.ts";
@@ -14,6 +15,7 @@ import type { LaneClient } from "./lanes/lane-client.ts";
 import { findPlugin } from "./manifest.ts";
 import type { Plugin } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
+import { checkScript } from "./turn-script.ts";
 
 /** A sandbox that dies while a plugin loads is tried once more with it, not for ever. */
 const MAX_LOAD_DEATHS = 2;
@@ -29,12 +31,16 @@ export class Plugins {
   readonly #all = new Map<string, Plugin>();
   readonly #byCell = new Map<number, Plugin>();
   readonly #options: PluginsOptions;
+  #nextCell = 0;
   /** Those who wait for a plugin to have loaded or failed. */
   readonly #settled = new Map<Plugin, PromiseWithResolvers<void>>();
 
   constructor(options: PluginsOptions) {
     this.#options = options;
   }
+
+  /** Does any of them hold a grant with which it could cause further runs? */
+  mayAsk = false;
 
   list(): Plugin[] {
     return [...this.#all.values()];
@@ -46,9 +52,12 @@ export class Plugins {
     return plugin;
   }
 
+  /** Whose cell it is; undefined when it was dropped meanwhile. Throws when it never was in this lane. */
   byCell(cell: number, lane: LaneClient): Plugin | undefined {
     const plugin = this.#byCell.get(cell);
-    return plugin?.lane === lane.index ? plugin : undefined;
+    if (plugin ? plugin.lane !== lane.index : cell >= this.#nextCell)
+      throw new RangeError(`a message about a cell that is not in lane ${lane.index}`);
+    return plugin;
   }
 
   /** Takes a plugin in. A plugin that cannot be bundled is kept, as failed, so that the operator sees it. */
@@ -56,6 +65,8 @@ export class Plugins {
     if (this.#all.has(plugin.id)) throw new CreelError("ERR_PLUGIN_DUPLICATE", { plugin: plugin.id });
     this.#all.set(plugin.id, plugin);
     this.#byCell.set(plugin.cell, plugin);
+    this.#nextCell = Math.max(this.#nextCell, plugin.cell + 1);
+    this.mayAsk ||= Object.keys(plugin.grants).length > 0;
     if (plugin.status !== "disabled") await this.#bundle(plugin);
   }
 
@@ -78,6 +89,10 @@ export class Plugins {
     plugin.loadDeaths = 0;
     await this.#bundle(plugin);
     if (!plugin.bundle || this.get(id).status !== "loading") return;
+    // A cell of its own: until it has loaded, runs meet the old version, and never a mixture of both.
+    plugin.retired.push(plugin.cell);
+    plugin.cell = this.#nextCell++;
+    this.#byCell.set(plugin.cell, plugin);
     this.#options.lane(plugin).postFrame(this.#opening(plugin));
     await this.settled();
   }
@@ -86,13 +101,13 @@ export class Plugins {
     const plugin = this.get(id);
     plugin.status = "disabled";
     this.#options.registry.remove(plugin);
-    this.#options.lane(plugin).post({ kind: "drop", cell: plugin.cell });
+    this.#drop(plugin, plugin.cell);
     this.#settle(plugin);
   }
 
   /** The lane says that a cell has loaded, or failed to. */
-  opened(plugin: Plugin, { ok, loadMs }: Extract<LaneMessage, { kind: "opened" }>, body: string): void {
-    if (plugin.status === "disabled") return;
+  opened(plugin: Plugin, { cell, ok, loadMs }: Extract<LaneMessage, { kind: "opened" }>, body: string): void {
+    if (plugin.status === "disabled" || cell !== plugin.cell) return;
     plugin.loadMs = loadMs;
     if (!ok) return this.#failed(plugin, loadError(guestError(body, plugin.bundle)));
     let declared: unknown;
@@ -151,7 +166,15 @@ export class Plugins {
     this.#settle(plugin);
   }
 
+  #drop(plugin: Plugin, cell: number): void {
+    this.#options.lane(plugin).post({ kind: "drop", cell });
+  }
+
   #settle(plugin: Plugin): void {
+    for (const cell of plugin.retired.splice(0)) {
+      this.#drop(plugin, cell);
+      this.#byCell.delete(cell);
+    }
     this.#settled.get(plugin)?.resolve();
     this.#publish(plugin);
   }
@@ -168,8 +191,12 @@ export class Plugins {
 
 async function bundleSource({ source }: Plugin): Promise<PluginBundle> {
   if ("source" in source) return bundleText(source.source);
-  const { root, entry } = await findPlugin(source.path);
-  return bundleFile(root, entry);
+  if (source.adapter !== undefined) {
+    await checkScript(source.path);
+    return bundleFile(dirname(source.path), source.path, source.adapter);
+  }
+  const { root, entry, adapter } = await findPlugin(source.path);
+  return bundleFile(root, entry, adapter);
 }
 
 /** What a handler's failure is called when it happens while loading. */

@@ -38,7 +38,13 @@ export class RecursionGuard {
     window.patches += 1;
     if (window.patches <= LIMITS.patchesPerWindow) return;
     this.#report(`${key} ${window.startedMs}`, { plugin, sessionKey, limit: "rate", chain });
-    throw new CreelError("ERR_RECURSION_RATE", { plugin, session: sessionKey, limit: LIMITS.patchesPerWindow, seconds: LIMITS.patchWindowMs / 1000, path });
+    throw new CreelError("ERR_RECURSION_RATE", {
+      plugin,
+      session: sessionKey,
+      limit: LIMITS.patchesPerWindow,
+      seconds: LIMITS.patchWindowMs / 1000,
+      path,
+    });
   }
 
   #report(loop: string, fact: { plugin: string; sessionKey: string; limit: "depth" | "rate"; chain: Chain }): void {

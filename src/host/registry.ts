@@ -6,11 +6,13 @@ import { familyOf } from "../protocol/catalog.ts";
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import { FILTER_OPTIONS } from "../protocol/hooks/define.ts";
 import type { FilterOption } from "../protocol/hooks/define.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Step } from "../protocol/messages.ts";
 import type { HandlerOptions, Registration } from "../protocol/registration.ts";
 import { callBudget } from "./budget.ts";
 import type { CallBudget } from "./budget.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
+import { oneLine } from "./guest-error.ts";
 import { missingPermission } from "./permissions.ts";
 import type { Plugin } from "./plugin.ts";
 import { suggest } from "./suggest.ts";
@@ -70,7 +72,7 @@ export class Registry {
       const hook = this.#hooks[key] ?? this.#anyOf(key);
       const refusal = hook
         ? missingPermission(hook, plugin)
-        : `there is no hook named "${key}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
+        : `there is no hook named "${oneLine(key, LIMITS.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
       if (refusal !== undefined) {
         diagnostics.push(refusal);
         continue;

@@ -2,11 +2,19 @@
 import type * as z from "zod";
 import type { AnyHook } from "./hooks/define.ts";
 import type { Evaluation } from "./outcome.ts";
-import { agentEnd, beforeAgentReply, beforePromptBuild } from "./hooks/agent.ts";
-import { messageSending } from "./hooks/message.ts";
-import { sessionPatch } from "./hooks/session.ts";
-import { afterTurn, beforeTurn, onTurnError } from "./hooks/turn.ts";
-import { beforeToolCall, toolResultPersist } from "./hooks/tool.ts";
+import { agentHooks } from "./hooks/agent.ts";
+import { dispatchHooks } from "./hooks/dispatch.ts";
+import { gatewayHooks } from "./hooks/gateway.ts";
+import { installHooks } from "./hooks/install.ts";
+import { internalEvents } from "./hooks/internal.ts";
+import { messageHooks } from "./hooks/message.ts";
+import { modelHooks } from "./hooks/model.ts";
+import { promptHooks } from "./hooks/prompt.ts";
+import { sessionHooks } from "./hooks/session.ts";
+import { skillHooks } from "./hooks/skill.ts";
+import { subagentHooks } from "./hooks/subagent.ts";
+import { toolHooks } from "./hooks/tool.ts";
+import { turnHooks } from "./hooks/turn.ts";
 
 export { defineHook } from "./hooks/define.ts";
 export type {
@@ -20,18 +28,24 @@ export type {
   TerminalDecision,
 } from "./hooks/define.ts";
 
-export const CATALOG = byName([
-  beforePromptBuild,
-  beforeAgentReply,
-  agentEnd,
-  beforeToolCall,
-  toolResultPersist,
-  messageSending,
-  sessionPatch,
-  beforeTurn,
-  afterTurn,
-  onTurnError,
-]);
+/** In the order of the docs. */
+export const FAMILIES = {
+  "Agent runs": agentHooks,
+  Prompts: promptHooks,
+  Models: modelHooks,
+  Tools: toolHooks,
+  Messages: messageHooks,
+  Dispatch: dispatchHooks,
+  Sessions: sessionHooks,
+  Subagents: subagentHooks,
+  Gateway: gatewayHooks,
+  Installation: installHooks,
+  Skills: skillHooks,
+  Turns: turnHooks,
+  "Internal events": internalEvents,
+} as const;
+
+export const CATALOG = byName(Object.values(FAMILIES).flat());
 
 export type Catalog = typeof CATALOG;
 export type HookName = keyof Catalog;

@@ -17,16 +17,16 @@ export const pluginHooksConfig = z.looseObject({
 export type PluginHooksConfig = z.infer<typeof pluginHooksConfig>;
 
 /** What the operator lets a plugin do beyond answering hooks. Nothing, unless it says so. */
-export const grants = z.strictObject({
+export const pluginGrants = z.strictObject({
   session: z.array(z.enum(["get", "patch"])).optional(),
 });
-export type Grants = z.infer<typeof grants>;
+export type Grants = z.infer<typeof pluginGrants>;
 
 export const pluginEntryConfig = z.looseObject({
   enabled: z.boolean().optional(),
   config: z.record(z.string(), z.unknown()).optional(),
   hooks: pluginHooksConfig.optional(),
-  grants: grants.optional(),
+  grants: pluginGrants.optional(),
 });
 
 /** A script whose default export is `(ctx) => result`. Strict: a misspelt `filter` would make it run for every agent. */
@@ -75,6 +75,12 @@ export const creelConfig = z.looseObject({
           entries: z.record(z.string(), hookEntryConfig).optional(),
         })
         .optional(),
+    })
+    .optional(),
+  approvals: z
+    .looseObject({
+      /** Lets a plugin's `timeoutBehavior: "allow"` run a call that nobody answered for. */
+      plugin: z.looseObject({ allowOnTimeout: z.boolean().optional() }).optional(),
     })
     .optional(),
   limits: z.object({ heapMb: z.number().min(8).max(4096).optional() }).optional(),

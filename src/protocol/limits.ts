@@ -25,6 +25,8 @@ export const LIMITS = {
   mailMs: 250,
   /** Heap of one cell. V8 itself needs about 1.3 MB of it. */
   heapMb: 32,
+  /** A run that is not over by then gets a clock of its own; until then one clock per lane is enough. */
+  youngRunMs: 20,
   /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */
   laneGraceMs: 250,
   /** An event and its context as JSON text. 100 KB of messages is normal, megabytes of them are not. */

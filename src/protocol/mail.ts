@@ -10,19 +10,29 @@
 export const RETURNED = { nothing: 0, pending: 1 } as const;
 export const ERROR_MARK = "!";
 
+/**
+ * A call's number says which run and which handler it is: a run calls a handler once. The slot after the last handler is
+ * for functions that a plugin handed out. 0 is the load itself.
+ */
+const SLOTS = 1024;
+export const INVOKED = SLOTS - 1;
+export const callNumber = (cause: number, handler: number): number => cause * SLOTS + handler;
+export const causeOf = (call: number): number => (call - (call % SLOTS)) / SLOTS;
+export const handlerOf = (call: number): number => call % SLOTS;
+
 export const MAIL = {
   /** body = result JSON */
   result: "r",
   nothing: "v",
   /** body = error JSON */
   error: "e",
-  /** a = index in LOG_LEVELS, b = run; body = text */
+  /** a = index in LOG_LEVELS; body = text */
   log: "l",
   /** a = timer, b = delay in ms */
   timer: "t",
   /** a = timer */
   clear: "c",
-  /** a = question, b = run; body = service, newline, arguments as JSON */
+  /** a = question; body = service, newline, arguments as JSON */
   ask: "q",
 } as const;
 

@@ -1,7 +1,7 @@
 /**
  * Every message between the host (trusted) and a lane (not trusted). A message is a header, described here, and
- * bodies, which are opaque JSON texts (see frame.ts). The host numbers runs and cells; a lane answers a `run` with one
- * or more `reply` messages, of which the last says so. A lane may stop a run early: the host then decides what the
+ * bodies, which are opaque JSON texts (see frame.ts); the two that every call needs, a run and its replies, have a cheaper
+ * form (see hot.ts). The host numbers runs and cells; a lane answers a run with one or more replies, of which the last says so. A lane may stop a run early: the host then decides what the
  * result so far means and sends the rest again, as a new run. Nothing a lane sends is believed before its schema here
  * has passed it, and then only about cells and runs that live in that lane.
  */
@@ -36,21 +36,25 @@ export interface Drop {
 }
 
 /** [cell, handler, wallMs, cpuMs] */
-/** A negative handler is a function that the plugin handed out, by its handle. */
+/** [cell, handler, wallMs, cpuMs] */
 export type Step = readonly [cell: number, handler: number, wallMs: number, cpuMs: number];
 
-/** Run handlers. `bodies` = [event, context]. */
-export interface Run {
-  kind: "run";
-  id: number;
-  /** The run of the host's that this is part of; comes back with everything the handlers do. */
-  cause: number;
+/** Handlers that are run together, told once and then named by number in every run (see hot.ts). */
+export interface Route {
+  kind: "route";
+  route: number;
   hook: string;
   /** chain: one after the other, each sees the event as it stands; fan: side by side; gather: as fan, and results count; sync: a chain whose handlers may not wait. */
   mode: "chain" | "fan" | "gather" | "sync";
-  /** False once rewrites are frozen: results no longer change what later handlers see. */
-  chains: boolean;
   steps: readonly Step[];
+}
+
+/** Call a function that a plugin handed out in a result, by its handle. `bodies` = [its argument]. */
+export interface Invoke {
+  kind: "invoke";
+  cell: number;
+  handle: number;
+  cause: number;
 }
 
 /** The gateway gave up on a run: start no further handler of it. */
@@ -74,7 +78,7 @@ export interface Tell {
   ok: boolean;
 }
 
-export type HostMessage = Hello | Open | Drop | Run | Cancel | Dial | Tell;
+export type HostMessage = Hello | Open | Drop | Route | Invoke | Cancel | Dial | Tell;
 
 /* lane → host: not trusted, so schemas */
 
@@ -90,11 +94,6 @@ const ready = z.object({ kind: z.literal("ready"), version: z.int(), sizes });
 /** A cell has loaded, or failed to. `bodies` = [what the plugin registered, or the error]. */
 const opened = z.object({ kind: z.literal("opened"), cell: count, ok: z.boolean(), loadMs: z.number().nonnegative(), sizes });
 
-/** [index of the step in its run, status, wall µs, CPU µs]; one body each: a result, an error, or nothing. */
-const stepReply = z.tuple([count, z.enum(["ok", "failed", "timeout", "cpu", "memory", "crashed"]), count, count]);
-export type StepReply = z.infer<typeof stepReply>;
-const reply = z.object({ kind: z.literal("reply"), id: count, last: z.boolean(), steps: z.array(stepReply), sizes });
-
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** A plugin wrote a line. `bodies` = [text]. */
 const log = z.object({ kind: z.literal("log"), cell: count, level: z.enum(LOG_LEVELS), run: count.optional(), sizes });
@@ -105,9 +104,8 @@ const fault = z.object({ kind: z.literal("fault"), cell: count, sizes });
 /** A plugin wants something of the host. `run` is the cause of the run it happened in. `bodies` = [service, arguments]. */
 const ask = z.object({ kind: z.literal("ask"), cell: count, ask: count, run: count, sizes });
 
-export const laneMessage = z.discriminatedUnion("kind", [reply, log, ask, ready, opened, fault]);
+export const laneMessage = z.discriminatedUnion("kind", [log, ask, ready, opened, fault]);
 export type LaneMessage = z.infer<typeof laneMessage>;
-export type Reply = z.infer<typeof reply>;
 
 /** An error as a guest's bootstrap or a lane describes it: text only. */
 export const errorText = z.object({

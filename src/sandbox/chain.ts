@@ -1,33 +1,48 @@
 /** Untrusted side: between two handlers of a chain, what the lane may decide by itself. See protocol/chain-rule.ts. */
 import type { ChainRule } from "../protocol/chain-rule.ts";
 
-export interface Chained {
-  /** May the next handler run without asking the host? */
-  goesOn: boolean;
+export class Chain {
   /** The event as the next handler sees it. */
   event: string;
-}
+  readonly #rule: ChainRule | undefined;
+  readonly #chains: boolean;
+  /** The same as an object, once it was needed. */
+  #fields: Record<string, unknown> | undefined;
 
-export function chain(rule: ChainRule, event: string, result: string, chains: boolean): Chained {
-  const stop = { goesOn: false, event };
-  // An own `__proto__` key is the host's business.
-  if (result === "null") return { goesOn: !rule.stopsAtNull, event };
-  if (result.includes("__proto__")) return stop;
-  const fields = JSON.parse(result) as unknown;
-  if (typeOf(fields) !== "object") return stop;
-  for (const [field, value] of Object.entries(fields as object)) {
-    if (rule.fields[field] !== typeOf(value)) return stop;
-    if (rule.terminal && field === rule.terminal[0] && value === rule.terminal[1]) return stop;
+  constructor(rule: ChainRule | undefined, event: string, chains: boolean) {
+    this.#rule = rule;
+    this.event = event;
+    this.#chains = chains;
   }
-  if (!chains || rule.chains.length === 0) return { goesOn: true, event };
-  let next: Record<string, unknown> | undefined;
-  for (const [field, into, how] of rule.chains) {
-    const value = (fields as Record<string, unknown>)[field];
-    if (value === undefined) continue;
-    next ??= JSON.parse(event) as Record<string, unknown>;
-    next[into] = how === "assign" ? { ...(next[into] as object), ...(value as object) } : value;
+
+  /** Takes a result in. False: the host must look at it before anything else runs. */
+  goesOn(result: string): boolean {
+    const rule = this.#rule;
+    if (!rule) return false;
+    if (result === "null") return !rule.stopsAtNull;
+    // An own `__proto__` key is the host's business.
+    if (result.includes("__proto__")) return false;
+    const answer = JSON.parse(result) as unknown;
+    if (typeOf(answer) !== "object") return false;
+    for (const [field, value] of Object.entries(answer as object)) {
+      if (rule.fields[field] !== typeOf(value)) return false;
+      if (rule.terminal && field === rule.terminal[0] && value === rule.terminal[1]) return false;
+    }
+    if (this.#chains && rule.chains.length > 0) this.#rewrite(rule, answer as Record<string, unknown>);
+    return true;
   }
-  return { goesOn: true, event: next ? JSON.stringify(next) : event };
+
+  #rewrite(rule: ChainRule, answer: Record<string, unknown>): void {
+    let isChanged = false;
+    for (const [field, into, how] of rule.chains) {
+      const value = answer[field];
+      if (value === undefined) continue;
+      this.#fields ??= JSON.parse(this.event) as Record<string, unknown>;
+      this.#fields[into] = how === "assign" ? { ...(this.#fields[into] as object), ...(value as object) } : value;
+      isChanged = true;
+    }
+    if (isChanged) this.event = JSON.stringify(this.#fields);
+  }
 }
 
 function typeOf(value: unknown): string {

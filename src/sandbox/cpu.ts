@@ -3,18 +3,24 @@
  * milliseconds and costs more to read than a short turn, so a short turn is charged its wall time and only a long one read.
  */
 const LONG_MS = 1;
-let markUs = 0;
-
-/** Before a turn, or once before a batch of them. */
-export function markCpu(): void {
-  const { user, system } = process.threadCpuUsage();
-  markUs = user + system;
-}
+let markUs = clockUs();
+/** What short turns were charged since the mark. */
+let chargedUs = 0;
 
 export function turnCpuUs(wallMs: number): number {
   const wallUs = Math.round(wallMs * 1000);
-  if (wallMs < LONG_MS) return wallUs;
-  const before = markUs;
-  markCpu();
-  return Math.min(markUs - before, wallUs);
+  if (wallMs < LONG_MS) {
+    chargedUs += wallUs;
+    return wallUs;
+  }
+  const nowUs = clockUs();
+  const spentUs = nowUs - markUs - chargedUs;
+  markUs = nowUs;
+  chargedUs = 0;
+  return Math.min(Math.max(spentUs, 0), wallUs);
+}
+
+function clockUs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
 }

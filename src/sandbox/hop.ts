@@ -1,124 +1,124 @@
 /**
- * Untrusted side: one `run` message on its way through the cells of a lane. A chain runs one handler after the other, as far
- * as the lane can tell that the next one may run; a fan starts them all.
+ * Untrusted side: one run on its way through the cells of a lane. A chain runs one handler after the other, as far as the
+ * lane can tell that the next one may run; a fan starts them all.
  */
 import type { ChainRule } from "../protocol/chain-rule.ts";
-import { pack } from "../protocol/frame.ts";
+import { writeReply } from "../protocol/hot.ts";
+import type { HotRun, StepReply } from "../protocol/hot.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Run, Step, StepReply } from "../protocol/messages.ts";
-import { chain } from "./chain.ts";
+import type { Route } from "../protocol/messages.ts";
+import { Chain } from "./chain.ts";
 import { answered, errorJson } from "./resident.ts";
-import type { Answer, Resident } from "./resident.ts";
-
-export interface HopOptions {
-  readonly run: Run;
-  readonly event: string;
-  readonly context: string;
-  /** Unknown to hooks of a newer catalog than the lane's; then every result goes to the host first. */
-  readonly rule: ChainRule | undefined;
-  readonly resident: (cell: number) => Resident | undefined;
-  readonly reply: (frame: string, isLast: boolean) => void;
-}
+import type { Answer, Caller, Resident, SyncMode } from "./resident.ts";
 
 /** A reply that has grown past this is sent as it is: frames have a limit, and many results fit in it only one by one. */
 const REPLY_CHARS = LIMITS.resultBytes;
 
-export class Hop {
-  readonly #options: HopOptions;
-  /** As the next handler sees it. */
-  #event: string;
+/** What a hop needs of its lane. */
+export interface HopLane {
+  resident(cell: number): Resident | undefined;
+  reply(hop: Hop, frame: string, isLast: boolean): void;
+}
+
+/** A route as the lane keeps it. */
+export interface LaneRoute extends Route {
+  /** Missing for hooks that the lane was told nothing about; then every result goes to the host first. */
+  readonly rule: ChainRule | undefined;
+  readonly sync: SyncMode | undefined;
+}
+
+export class Hop implements Caller {
+  readonly id: number;
+  readonly cause: number;
+  readonly #lane: HopLane;
+  readonly #route: LaneRoute;
+  readonly #context: string;
+  readonly #chain: Chain;
+  readonly #isFan: boolean;
   /** The next step to start. */
-  #next = 0;
+  #next: number;
   /** Steps of a fan that are not answered. */
   #open = 0;
   #isOver = false;
   #replies: StepReply[] = [];
-  #bodies: string[] = [];
   #chars = 0;
 
-  constructor(options: HopOptions) {
-    this.#options = options;
-    this.#event = options.event;
+  constructor(lane: HopLane, route: LaneRoute, run: HotRun) {
+    this.id = run.id;
+    this.cause = run.cause;
+    this.#lane = lane;
+    this.#route = route;
+    this.#context = run.context;
+    this.#chain = new Chain(route.rule, run.event, run.chains);
+    this.#isFan = route.mode === "fan" || route.mode === "gather";
+    this.#next = run.from;
   }
 
   start(): void {
-    if (this.#options.run.mode === "fan" || this.#options.run.mode === "gather") this.#fan();
+    if (this.#isFan) this.#fan();
     else this.#advance();
   }
 
   /** The host does not want it any more. */
   cancel(): void {
     this.#isOver = true;
-    for (const [cell] of this.#options.run.steps) this.#options.resident(cell)?.abandon(this.#options.run.id);
+    for (const [cell] of this.#route.steps) this.#lane.resident(cell)?.abandon(this);
+  }
+
+  /** An answer that came later. */
+  settle(step: number, answer: Answer): void {
+    if (this.#isFan) {
+      this.#observed(step, answer);
+      this.#send(this.#open === 0);
+    } else if (this.#goesOn(step, answer)) {
+      this.#advance();
+    } else {
+      this.#send(true);
+    }
   }
 
   #fan(): void {
-    const { steps } = this.#options.run;
-    this.#open = steps.length;
-    for (const step of steps.keys()) {
-      const answer = this.#call(step, (late) => {
-        this.#noteObserved(step, late);
-        this.#send(this.#open === 0);
-      });
-      if (answer) this.#noteObserved(step, answer);
+    const { steps } = this.#route;
+    this.#open = steps.length - this.#next;
+    for (let step = this.#next; step < steps.length; step++) {
+      const answer = this.#call(step);
+      if (answer) this.#observed(step, answer);
     }
     this.#send(this.#open === 0);
   }
 
-  /** Nobody reads what an observer returned, so it does not travel. */
-  #noteObserved(step: number, answer: Answer): void {
-    this.#open -= 1;
-    this.#note(step, answer.status === "ok" && this.#options.run.mode === "fan" ? { ...answer, body: "" } : answer);
-  }
-
   #advance(): void {
-    while (this.#next < this.#options.run.steps.length) {
+    while (this.#next < this.#route.steps.length) {
       const step = this.#next++;
-      const answer = this.#call(step, (late) => {
-        if (this.#goesOn(step, late)) this.#advance();
-        else this.#send(true);
-      });
+      const answer = this.#call(step);
       if (!answer) return this.#send(false);
       if (!this.#goesOn(step, answer)) break;
     }
     this.#send(true);
   }
 
-  #call(step: number, settle: (answer: Answer) => void): Answer | undefined {
-    const { run, context, rule, resident } = this.#options;
-    const [cell, handler, wallMs, cpuMs] = run.steps[step] as Step;
-    const place = resident(cell);
-    if (!place) return answered("failed", errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }));
-    const isSync = run.mode === "sync";
-    return place.call({
-      run: run.id,
-      cause: run.cause,
-      handler,
-      wallMs,
-      cpuMs,
-      event: this.#event,
-      context,
-      isSync,
-      echo: isSync ? rule?.echo : undefined,
-      settle,
-    });
+  #call(at: number): Answer | undefined {
+    const step = this.#route.steps[at]!;
+    const resident = this.#lane.resident(step[0]);
+    if (!resident) return answered("failed", errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }));
+    return resident.call(this, at, step, this.#chain.event, this.#context, this.#route.sync);
   }
 
   /** Notes an answer and says whether the next handler may run. */
   #goesOn(step: number, answer: Answer): boolean {
-    this.#note(step, answer);
+    this.#note(step, answer, answer.body);
     if (answer.status !== "ok") return false;
-    const { run, rule } = this.#options;
-    if (answer.body === "" || this.#next >= run.steps.length) return true;
-    if (!rule) return false;
-    const chained = chain(rule, this.#event, answer.body, run.chains);
-    this.#event = chained.event;
-    return chained.goesOn;
+    return answer.body === "" || this.#next >= this.#route.steps.length || this.#chain.goesOn(answer.body);
   }
 
-  #note(step: number, { status, wallMs, cpuUs, body }: Answer): void {
-    this.#replies.push([step, status, Math.round(wallMs * 1000), cpuUs]);
-    this.#bodies.push(body);
+  /** Nobody reads what an observer returned, so it does not travel. */
+  #observed(step: number, answer: Answer): void {
+    this.#open -= 1;
+    this.#note(step, answer, answer.status === "ok" && this.#route.mode === "fan" ? "" : answer.body);
+  }
+
+  #note(step: number, { status, wallMs, cpuUs }: Answer, body: string): void {
+    this.#replies.push({ step, status, wallUs: Math.round(wallMs * 1000), cpuUs, body });
     this.#chars += body.length;
     if (this.#chars > REPLY_CHARS) this.#send(false);
   }
@@ -126,10 +126,9 @@ export class Hop {
   #send(isLast: boolean): void {
     if (this.#isOver || (!isLast && this.#replies.length === 0)) return;
     this.#isOver = isLast;
-    const frame = pack({ kind: "reply", id: this.#options.run.id, last: isLast, steps: this.#replies }, ...this.#bodies);
+    const frame = writeReply(this.id, isLast, this.#replies);
     this.#replies = [];
-    this.#bodies = [];
     this.#chars = 0;
-    this.#options.reply(frame, isLast);
+    this.#lane.reply(this, frame, isLast);
   }
 }

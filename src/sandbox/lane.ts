@@ -4,13 +4,15 @@
  */
 import { connect } from "node:net";
 import { pack, unpack } from "../protocol/frame.ts";
+import { isHot, readRun } from "../protocol/hot.ts";
+import type { HotRun } from "../protocol/hot.ts";
 import { socketLink } from "../protocol/link.ts";
 import type { Link } from "../protocol/link.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Dial, Hello, HostMessage, Open, Run } from "../protocol/messages.ts";
+import type { Dial, Hello, HostMessage, Open, Route } from "../protocol/messages.ts";
 import { GuestCode } from "./cell.ts";
-import { markCpu } from "./cpu.ts";
 import { Hop } from "./hop.ts";
+import type { HopLane, LaneRoute } from "./hop.ts";
 import { Resident } from "./resident.ts";
 import type { ResidentEvents } from "./resident.ts";
 
@@ -25,6 +27,8 @@ export class Lane {
   readonly #hops = new Map<Link, Map<number, Hop>>();
   /** Whose cells were entered in this batch. */
   readonly #touched = new Set<Resident>();
+  readonly #routes = new Map<number, LaneRoute>();
+  readonly #sides = new Map<Link, HopLane>();
   #rules: Hello["rules"] = {};
   #guest = new GuestCode("");
   #firstUnsentMs = 0;
@@ -50,6 +54,7 @@ export class Lane {
     link.onEnd(() => {
       this.#outboxes.delete(link);
       this.#hops.delete(link);
+      this.#sides.delete(link);
     });
   }
 
@@ -62,11 +67,14 @@ export class Lane {
 
   #serve(frames: readonly string[], link: Link): void {
     this.#isServing = true;
-    markCpu();
     for (const frame of frames) {
-      const { header, bodies } = unpack(frame);
-      this.#handle(header as HostMessage, bodies, link);
-      if (this.#firstUnsentMs > 0 && performance.now() - this.#firstUnsentMs > FLUSH_MS) this.#flush();
+      if (isHot(frame)) {
+        this.#run(readRun(frame), link);
+      } else {
+        const { header, bodies } = unpack(frame);
+        this.#handle(header as HostMessage, bodies, link);
+      }
+      if (this.#firstUnsentMs > 0 && frames.length > 1 && performance.now() - this.#firstUnsentMs > FLUSH_MS) this.#flush();
     }
     // Answers first; what the turns left behind can wait until they are on their way.
     this.#flush();
@@ -78,57 +86,71 @@ export class Lane {
 
   #handle(message: HostMessage, bodies: string[], link: Link): void {
     switch (message.kind) {
-      case "run":
-        return this.#run(message, bodies, link);
+      case "route":
+        this.#routes.set(message.route, this.#laneRoute(message));
+        return;
       case "cancel":
         this.#hops.get(link)?.get(message.id)?.cancel();
         this.#hops.get(link)?.delete(message.id);
         return;
+      case "tell":
+        return this.#residents.get(message.cell)?.tell(message.ask, message.ok, bodies[0]!);
+      case "invoke":
+        return this.#residents.get(message.cell)?.invoke(message.handle, message.cause, bodies[0]!);
       case "hello":
         this.#rules = message.rules;
         this.#guest = new GuestCode(bodies[0]!);
-        return this.#send(pack({ kind: "ready", version: message.version }));
+        return this.#send(pack({ kind: "ready", version: message.version }), this.#main);
       case "open":
         return this.#open(message, bodies);
       case "drop":
         this.#residents.get(message.cell)?.dispose();
         this.#residents.delete(message.cell);
         return;
-      case "tell":
-        return this.#residents.get(message.cell)?.tell(message.ask, message.ok, bodies[0]!);
       case "dial":
         return this.#dial(message);
     }
   }
 
-  #run(run: Run, bodies: string[], link: Link): void {
-    const hop = new Hop({
-      run,
-      event: bodies[0]!,
-      context: bodies[1]!,
-      rule: this.#rules[run.hook],
-      resident: (cell) => {
-        const resident = this.#residents.get(cell);
-        if (resident) this.#touched.add(resident);
-        return resident;
-      },
-      reply: (frame, isLast) => {
-        if (isLast) this.#hops.get(link)?.delete(run.id);
-        this.#send(frame, link);
-      },
-    });
-    this.#hops.get(link)?.set(run.id, hop);
+  #laneRoute(route: Route): LaneRoute {
+    const rule = this.#rules[route.hook];
+    return { ...route, rule, sync: route.mode === "sync" ? { echo: rule?.echo } : undefined };
+  }
+
+  #run(run: HotRun, link: Link): void {
+    const hops = this.#hops.get(link);
+    const route = this.#routes.get(run.route);
+    if (!hops || !route) return;
+    const lane: HopLane = this.#laneOf(link);
+    const hop = new Hop(lane, route, run);
+    hops.set(run.id, hop);
     hop.start();
+  }
+
+  /** One per link, made when it is attached. */
+  #laneOf(link: Link): HopLane {
+    let lane = this.#sides.get(link);
+    if (!lane) {
+      lane = {
+        resident: (cell) => {
+          const resident = this.#residents.get(cell);
+          if (resident) this.#touched.add(resident);
+          return resident;
+        },
+        reply: (hop, frame, isLast) => {
+          if (isLast) this.#hops.get(link)?.delete(hop.id);
+          this.#send(frame, link);
+        },
+      };
+      this.#sides.set(link, lane);
+    }
+    return lane;
   }
 
   #open(message: Open, bodies: string[]): void {
     this.#residents.get(message.cell)?.dispose();
-    const resident = new Resident(
-      message.cell,
-      { plugin: message.plugin, heapMb: message.heapMb, code: bodies[0]!, facts: bodies[1]! },
-      this.#guest,
-      this.#events,
-    );
+    const spec = { plugin: message.plugin, heapMb: message.heapMb, code: bodies[0]!, facts: bodies[1]! };
+    const resident = new Resident(message.cell, spec, this.#guest, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();
   }

@@ -3,19 +3,19 @@
  * timers, reads its mail, and replaces the cell when it has become unusable. The cell may change; calls, timers and those
  * who wait belong to the place.
  */
-import type { ErrorText } from "../protocol/messages.ts";
+import type { StepStatus } from "../protocol/hot.ts";
+import type { ErrorText, Step } from "../protocol/messages.ts";
 import { errorMessage } from "../protocol/errors.ts";
 import type { ErrorCode, ErrorParams } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { LOG_LEVELS_ORDER } from "./guest/log-levels.ts";
-import { MAIL, readMail } from "../protocol/mail.ts";
+import { callNumber, causeOf, INVOKED, MAIL, readMail } from "../protocol/mail.ts";
 import type { MailItem } from "../protocol/mail.ts";
-import type { StepReply } from "../protocol/messages.ts";
 import { Cell } from "./cell.ts";
 import type { CellSpec, GuestCode, TurnEnd } from "./cell.ts";
-import { markCpu, turnCpuUs } from "./cpu.ts";
+import { turnCpuUs } from "./cpu.ts";
 
-export type Status = StepReply[1];
+export type Status = StepStatus;
 
 /** How a call ended. The body is a result's or an error's JSON, or empty. */
 export interface Answer {
@@ -25,20 +25,26 @@ export interface Answer {
   readonly body: string;
 }
 
-/** A call as its run asks for it. */
-export interface CallRequest {
-  readonly run: number;
-  /** The host's number for what this is part of. */
+/** Whoever asked for a call: told the answer when `call` could not give it at once. */
+export interface Caller {
   readonly cause: number;
-  readonly handler: number;
-  readonly wallMs: number;
-  readonly cpuMs: number;
+  settle(step: number, answer: Answer): void;
+}
+
+/** A call that the cell was not ready for. */
+interface WaitingCall {
+  readonly caller: Caller;
+  readonly at: number;
+  readonly step: Step;
   readonly event: string;
   readonly context: string;
-  readonly isSync: boolean;
+  readonly sync: SyncMode | undefined;
+  readonly deadline: NodeJS.Timeout;
+}
+
+/** Set on synchronous hooks; see HookDefinition. */
+export interface SyncMode {
   readonly echo: string | undefined;
-  /** The answer, when `call` could not give it at once. */
-  settle(answer: Answer): void;
 }
 
 export interface ResidentEvents {
@@ -50,7 +56,10 @@ export interface ResidentEvents {
 
 interface PendingCall {
   readonly number: number;
-  readonly request: CallRequest;
+  readonly caller: Caller;
+  /** The caller's own number for it. */
+  readonly at: number;
+  readonly step: Step;
   readonly startedMs: number;
   cpuUs: number;
   deadline: NodeJS.Timeout | undefined;
@@ -70,13 +79,12 @@ export class Resident {
   readonly #asks = new Map<number, { question: number; call: number }>();
   #nextAsk = 1;
   /** Calls that met the cell while it was loading. */
-  readonly #waiting = new Map<CallRequest, NodeJS.Timeout>();
+  readonly #waiting = new Set<WaitingCall>();
   #cell: Cell | undefined;
   #state: "loading" | "ready" | "failed" | "gone" = "loading";
   #failure = "";
   #loadDeadline: NodeJS.Timeout | undefined;
   #loadStartedMs = 0;
-  #nextCall = 1;
   #isDirty = false;
 
   constructor(id: number, spec: CellSpec, guest: GuestCode, events: ResidentEvents) {
@@ -101,37 +109,38 @@ export class Resident {
     this.#afterTurn(end, LIMITS.loadCpuMs);
   }
 
-  /** Enters the cell. Undefined: the answer will come through `settle`. */
-  call(request: CallRequest): Answer | undefined {
-    if (this.#state === "loading") {
-      this.#waiting.set(
-        request,
-        setTimeout(() => this.#stillLoading(request), request.wallMs),
-      );
-      return undefined;
-    }
+  /** Enters the cell. Undefined: the answer will come through the caller's `settle`. */
+  call(caller: Caller, at: number, step: Step, event: string, context: string, sync?: SyncMode): Answer | undefined {
+    if (this.#state === "loading") return this.#wait({ caller, at, step, event, context, sync });
     if (this.#state !== "ready") return answered("failed", this.#failure);
     if (this.#pending.size >= LIMITS.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: LIMITS.pendingCalls }));
-    const number = this.#nextCall++;
-    const timeoutMs = Math.min(request.wallMs, request.cpuMs + LIMITS.turnSlackMs);
+    const [, handler, wallMs, cpuMs] = step;
+    const number = callNumber(caller.cause, handler);
+    const timeoutMs = Math.min(wallMs, cpuMs + LIMITS.turnSlackMs);
     const startedMs = performance.now();
-    const end = this.#cell!.dispatch(
-      request.handler,
-      number,
-      request.cause,
-      request.event,
-      request.context,
-      timeoutMs,
-      request.isSync,
-      request.echo,
-    );
-    const wallMs = performance.now() - startedMs;
-    const cpuUs = turnCpuUs(wallMs);
+    const end = sync
+      ? this.#cell!.dispatchSync(number, event, context, timeoutMs, sync.echo)
+      : this.#cell!.dispatch(number, event, context, timeoutMs);
+    const tookMs = performance.now() - startedMs;
+    const cpuUs = turnCpuUs(tookMs);
     this.#isDirty = true;
-    if (end.end === "nothing") return { status: "ok", wallMs, cpuUs, body: "" };
-    if (end.end === "result") return { status: "ok", wallMs, cpuUs, body: end.text };
-    if (end.end === "error") return { status: "failed", wallMs, cpuUs, body: end.text };
-    return this.#await({ number, request, startedMs, cpuUs, deadline: undefined, early: undefined, isStarting: true }, end);
+    switch (end.end) {
+      case "nothing":
+        return { status: "ok", wallMs: tookMs, cpuUs, body: "" };
+      case "result":
+        return { status: "ok", wallMs: tookMs, cpuUs, body: end.text };
+      case "error":
+        return { status: "failed", wallMs: tookMs, cpuUs, body: end.text };
+      default:
+        return this.#await({ number, caller, at, step, startedMs, cpuUs, deadline: undefined, early: undefined, isStarting: true }, end);
+    }
+  }
+
+  /** Calls a function that the plugin handed out. Nobody waits for it; that it failed is logged. */
+  invoke(handle: number, cause: number, argument: string): void {
+    if (this.#state !== "ready") return this.#log(2, cause, "a function of the plugin's was not called: its cell was replaced meanwhile");
+    const number = callNumber(cause, INVOKED);
+    this.#later(number, (cell, timeoutMs) => cell.invoke(number, handle, argument, timeoutMs));
   }
 
   /** The host has answered a question. */
@@ -143,13 +152,13 @@ export class Resident {
     this.#later(asked.call, (cell, timeoutMs) => cell.tell(question, isOk, text, timeoutMs));
   }
 
-  /** The run does not want its answer any more: the work stops, the plugin's state stays. */
-  abandon(run: number): void {
-    for (const call of this.#pending.values()) if (call.request.run === run) this.#forget(call, true);
-    for (const [request, deadline] of this.#waiting) {
-      if (request.run !== run) continue;
-      clearTimeout(deadline);
-      this.#waiting.delete(request);
+  /** The caller does not want its answers any more: the work stops, the plugin's state stays. */
+  abandon(caller: Caller): void {
+    for (const call of this.#pending.values()) if (call.caller === caller) this.#forget(call, true);
+    for (const waiting of this.#waiting) {
+      if (waiting.caller !== caller) continue;
+      clearTimeout(waiting.deadline);
+      this.#waiting.delete(waiting);
     }
   }
 
@@ -166,24 +175,29 @@ export class Resident {
     this.#cell = undefined;
     for (const call of this.#pending.values())
       this.#settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: "the plugin was removed" }));
-    for (const request of this.#takeWaiting()) request.settle(answered("failed", this.#failure));
+    for (const { caller, at } of this.#takeWaiting()) caller.settle(at, answered("failed", this.#failure));
   }
 
-  #takeWaiting(): CallRequest[] {
-    const requests = [...this.#waiting.keys()];
-    for (const deadline of this.#waiting.values()) clearTimeout(deadline);
+  #wait(call: Omit<WaitingCall, "deadline">): undefined {
+    const [, , wallMs] = call.step;
+    const deadline = setTimeout(() => {
+      this.#waiting.delete(waiting);
+      call.caller.settle(call.at, { ...answered("timeout", errorJson("ERR_CALL_TIMEOUT", { ms: wallMs })), wallMs });
+    }, wallMs);
+    const waiting: WaitingCall = { ...call, deadline };
+    this.#waiting.add(waiting);
+  }
+
+  #takeWaiting(): WaitingCall[] {
+    const calls = [...this.#waiting];
+    for (const { deadline } of calls) clearTimeout(deadline);
     this.#waiting.clear();
-    return requests;
-  }
-
-  #stillLoading(request: CallRequest): void {
-    this.#waiting.delete(request);
-    request.settle({ ...answered("timeout", errorJson("ERR_CALL_TIMEOUT", { ms: request.wallMs })), wallMs: request.wallMs });
+    return calls;
   }
 
   /** The turn gave no answer of its own; its mail may. */
   #await(call: PendingCall, end: TurnEnd): Answer | undefined {
-    const { wallMs, cpuMs } = call.request;
+    const [, , wallMs, cpuMs] = call.step;
     this.#pending.set(call.number, call);
     this.#afterTurn(end, cpuMs, call);
     call.isStarting = false;
@@ -200,7 +214,7 @@ export class Resident {
 
   #outOfTime(call: PendingCall): void {
     this.#forget(call, true);
-    this.#settle(call, "timeout", errorJson("ERR_CALL_TIMEOUT", { ms: call.request.wallMs }));
+    this.#settle(call, "timeout", errorJson("ERR_CALL_TIMEOUT", { ms: call.step[2] }));
   }
 
   #forget(call: PendingCall, isUnwanted = false): void {
@@ -215,7 +229,7 @@ export class Resident {
     this.#forget(call);
     const answer = { status, wallMs: performance.now() - call.startedMs, cpuUs: call.cpuUs, body };
     if (call.isStarting) call.early = answer;
-    else call.request.settle(answer);
+    else call.caller.settle(call.at, answer);
   }
 
   /** What follows from having been inside the cell without an answer: mail, or an end. */
@@ -228,11 +242,11 @@ export class Resident {
       case "broken":
         return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
       case "rejection":
-        this.#log(3, owner?.request.cause ?? 0, `unhandled rejection: ${end.detail}`);
+        this.#log(3, owner?.caller.cause ?? 0, `unhandled rejection: ${end.detail}`);
         return this.#readMail(this.#cell!.lastWords());
       case "error":
         // Only timers end here: a handler's error is its call's answer.
-        this.#log(3, owner?.request.cause ?? 0, `error in a timer or after an answer: ${messageOf(end.text)}`);
+        this.#log(3, owner?.caller.cause ?? 0, `error in a timer or after an answer: ${messageOf(end.text)}`);
         return this.#fetchMail();
       default:
         return this.#fetchMail();
@@ -240,9 +254,7 @@ export class Resident {
   }
 
   #fetchMail(): void {
-    const { isFine, text } = this.#cell!.mail();
-    if (isFine) this.#readMail(text);
-    else this.#replace("crashed", UNUSABLE);
+    this.#readMail(this.#cell!.mail());
   }
 
   #readMail(text: string | undefined): void {
@@ -260,7 +272,7 @@ export class Resident {
   #deliver({ kind, a, b, call: number, body }: MailItem): void {
     switch (kind) {
       case MAIL.log:
-        return this.#log(a, b, body);
+        return this.#log(a, causeOf(number), body);
       case MAIL.timer:
         clearTimeout(this.#timers.get(a)?.handle);
         this.#timers.set(a, { handle: setTimeout(() => this.#tick(a), b), call: number });
@@ -273,7 +285,7 @@ export class Resident {
         const ask = this.#nextAsk++;
         const end = body.indexOf("\n");
         this.#asks.set(ask, { question: a, call: number });
-        return this.#events.ask(this, ask, b, body.slice(0, end), body.slice(end + 1));
+        return this.#events.ask(this, ask, causeOf(number), body.slice(0, end), body.slice(end + 1));
       }
       case MAIL.result:
       case MAIL.nothing:
@@ -296,8 +308,7 @@ export class Resident {
   #later(number: number, enter: (cell: Cell, timeoutMs: number) => TurnEnd): void {
     if (!this.#cell) return;
     const owner = this.#pending.get(number);
-    const cpuMs = owner?.request.cpuMs ?? LIMITS.cpuMs;
-    markCpu();
+    const cpuMs = owner?.step[3] ?? LIMITS.cpuMs;
     const startedMs = performance.now();
     const end = enter(this.#cell, cpuMs + LIMITS.turnSlackMs);
     const cpuUs = turnCpuUs(performance.now() - startedMs);
@@ -338,16 +349,16 @@ export class Resident {
     }
     this.#events.opened(this, isOk, performance.now() - this.#loadStartedMs, text);
     this.sweep();
-    for (const request of this.#takeWaiting()) {
-      const answer = this.call(request);
-      if (answer) request.settle(answer);
+    for (const { caller, at, step, event, context, sync } of this.#takeWaiting()) {
+      const answer = this.call(caller, at, step, event, context, sync);
+      if (answer) caller.settle(at, answer);
     }
   }
 
   /** Of a cell that is gone only its log lines still count. */
   #lastLogLines(words: string | undefined): void {
     try {
-      for (const item of readMail(words ?? "\n")) if (item.kind === MAIL.log) this.#log(item.a, item.b, item.body);
+      for (const item of readMail(words ?? "\n")) if (item.kind === MAIL.log) this.#log(item.a, causeOf(item.call), item.body);
     } catch {
       // Unreadable last words of a broken cell: there is nothing to save.
     }

@@ -4,6 +4,8 @@ import type { AnyHook, Catalog, ContextOf, EventOf, HookTable, NamesOfKind, Resu
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
+import type { RememberedApproval } from "../host/approvals.ts";
+import type { SessionEntry, SessionPatch } from "../host/services/session.ts";
 import type { FactName, Facts } from "../host/events.ts";
 import { CoreHost } from "../host/host.ts";
 import type { RunOptions } from "../host/host.ts";
@@ -29,6 +31,11 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   runSync<N extends NamesOfKind<T, "sync">>(hook: N, event: EventOf<T[N]>, ctx?: ContextOf<T[N]>): Outcome<ResultOf<T[N]>>;
   /** False: nobody listens, and `run` costs next to nothing. */
   has(hook: keyof T & string): boolean;
+  /** Patches a session through the gateway's `patchSession` and, once that has succeeded, emits `session:patch`. */
+  patchSession(patch: SessionPatch): Promise<SessionEntry>;
+  /** What users have allowed for always; `revokeApproval` makes the host ask again. */
+  approvals(): RememberedApproval[];
+  revokeApproval(approval: RememberedApproval): boolean;
   plugins(): PluginReport[];
   inspect(plugin: string): PluginReport;
   /** Bundles and loads the plugin again; runs that come meanwhile wait for it. */
@@ -48,10 +55,11 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
     startUnit: isolation === "process" ? startProcessUnit : startThreadUnit,
-    hooks: withOwn(options.hooks ?? {}),
+    hooks: options.rewrites === "isolated" ? isolated(withOwn(options.hooks ?? {})) : withOwn(options.hooks ?? {}),
     failure: config.hooks?.failure ?? {},
     heapMb: config.limits?.heapMb ?? LIMITS.heapMb,
-    requestApproval: options.gateway?.requestApproval,
+    gateway: options.gateway ?? {},
+    allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     logger,
   });
   try {
@@ -70,4 +78,18 @@ function withOwn(own: HookTable): HookTable {
     table[hook.name] = hook;
   }
   return table;
+}
+
+/** OpenClaw's behaviour where Creel chose another: every handler sees the original, the last rewrite wins. */
+function isolated(hooks: HookTable): HookTable {
+  return Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, { ...hook, merge: isolatedMerge(hook) }]));
+}
+
+function isolatedMerge({ merge }: AnyHook): AnyHook["merge"] {
+  const fields = Object.entries(merge).map(([field, rule]) => {
+    if (!rule.isolated) return [field, rule];
+    const { chains: _, ...rest } = rule;
+    return [field, { ...rest, rule: rule.isolated }];
+  });
+  return Object.fromEntries(fields) as AnyHook["merge"];
 }

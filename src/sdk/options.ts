@@ -1,17 +1,21 @@
 /** Trusted side: what a gateway may give to `openHost`, and what becomes of it together with the configuration. */
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { dirname, resolve } from "node:path";
 import * as z from "zod";
-import { creelConfig, pluginHooksConfig } from "../protocol/config.ts";
+import { creelConfig, pluginGrants, pluginHooksConfig } from "../protocol/config.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/approvals.ts";
+import type { SessionGateway } from "../host/services/session.ts";
 import { firstIssue } from "../host/issues.ts";
 import { defaultLogger } from "../host/log.ts";
 import type { Logger } from "../host/log.ts";
 import { checkedId, findPlugin } from "../host/manifest.ts";
 import type { Plugin } from "../host/plugin.ts";
+import { hookFolderPlugins, hookSettings, resolveFrom, turnPlugins } from "./hook-plugins.ts";
+import type { FoundPlugin } from "./hook-plugins.ts";
 
 const pluginSpec = z.union([
   z.strictObject({
@@ -19,12 +23,14 @@ const pluginSpec = z.union([
     id: z.string().optional(),
     config: z.record(z.string(), z.unknown()).optional(),
     hooks: pluginHooksConfig.optional(),
+    grants: pluginGrants.optional(),
   }),
   z.strictObject({
     id: z.string(),
     source: z.string(),
     config: z.record(z.string(), z.unknown()).optional(),
     hooks: pluginHooksConfig.optional(),
+    grants: pluginGrants.optional(),
   }),
 ]);
 /** A plugin beside the installed ones: a folder or file, or its source as text. Sandboxed all the same. */
@@ -48,7 +54,9 @@ export interface OpenOptions<Own extends HookTable = {}> {
   /** Hooks of the gateway's own, by name; see `defineHook`. */
   readonly hooks?: Own;
   /** What plugins may ask of the gateway. */
-  readonly gateway?: { readonly requestApproval?: RequestApproval };
+  readonly gateway?: SessionGateway & { readonly requestApproval?: RequestApproval };
+  /** `chained` (default): a handler sees what the ones before it made of the event. `isolated`: OpenClaw's way, everyone sees the original. */
+  readonly rewrites?: "chained" | "isolated";
   /** pino-compatible. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
 }
@@ -67,12 +75,14 @@ export async function resolveOptions(options: OpenOptions<HookTable>): Promise<R
   if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
   const config = await readConfig(checked.data.config);
   const laneCount = lanes ?? Math.max(1, availableParallelism() - 1);
+  const logger = options.logger ?? defaultLogger();
+  const base = typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd();
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,
     config,
-    plugins: await resolvePlugins(checked.data.plugins ?? [], config, laneCount),
-    logger: options.logger ?? defaultLogger(),
+    plugins: await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger }),
+    logger,
   };
 }
 
@@ -91,32 +101,63 @@ async function readConfig(config: string | object | undefined): Promise<CreelCon
   return parsed.data;
 }
 
-async function resolvePlugins(given: readonly PluginSpec[], config: CreelConfig, lanes: number): Promise<Plugin[]> {
-  if (config.plugins?.enabled === false) return [];
-  const specs: PluginSpec[] = [...(config.plugins?.load?.paths ?? []).map((path) => ({ path })), ...given];
-  return Promise.all(
-    specs.map(async (spec, order): Promise<Plugin> => {
-      const manifest = "path" in spec ? (await findPlugin(spec.path)).manifest : { id: checkedId(spec.id) };
-      const id = spec.id === undefined ? manifest.id : checkedId(spec.id);
-      const entry = config.plugins?.entries?.[id];
-      return {
-        id,
-        name: manifest.name ?? id,
-        version: manifest.version,
-        order,
-        cell: order,
-        lane: order % lanes,
-        config: { ...entry?.config, ...spec.config },
-        hooks: { ...entry?.hooks, ...spec.hooks },
-        source: "path" in spec ? { path: spec.path } : { source: spec.source },
-        bundle: undefined,
-        status: entry?.enabled === false ? "disabled" : "loading",
-        error: undefined,
-        diagnostics: [],
-        loadMs: undefined,
-        loadDeaths: 0,
-        replacements: 0,
-      };
-    }),
-  );
+/** Hooks from folders come first, as in OpenClaw; then the plugins; then the scripts around turns. */
+async function resolvePlugins(
+  given: readonly PluginSpec[],
+  config: CreelConfig,
+  { base, lanes, logger }: { base: string; lanes: number; logger: Logger },
+): Promise<Plugin[]> {
+  const paths = (config.plugins?.load?.paths ?? []).map((path) => ({ path: resolveFrom(base, path) }));
+  const specs: PluginSpec[] = config.plugins?.enabled === false ? [] : [...paths, ...given];
+  const found = [
+    ...(await hookFolderPlugins(config, base, logger)),
+    ...(await Promise.all(specs.map((spec) => findSpec(spec, config)))),
+    ...turnPlugins(config, base),
+  ];
+  return found.map((plugin, order) => place(plugin, order, config, lanes));
+}
+
+async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlugin> {
+  if ("source" in spec) return { ...spec, id: checkedId(spec.id), source: { source: spec.source } };
+  const { manifest, hook } = await findPlugin(spec.path);
+  const settings = hook && hookSettings(hook, config);
+  return {
+    id: spec.id === undefined ? manifest.id : checkedId(spec.id),
+    name: manifest.name,
+    version: manifest.version,
+    source: { path: spec.path },
+    config: { ...settings?.config, ...spec.config },
+    hooks: spec.hooks,
+    grants: spec.grants,
+    off: settings?.off,
+  };
+}
+
+function place(
+  { id, name, version, source, config, hooks, grants, off }: FoundPlugin,
+  order: number,
+  all: CreelConfig,
+  lanes: number,
+): Plugin {
+  const entry = all.plugins?.entries?.[id];
+  return {
+    id,
+    name: name ?? id,
+    version,
+    order,
+    cell: order,
+    retired: [],
+    lane: order % lanes,
+    config: { ...entry?.config, ...config },
+    hooks: { ...entry?.hooks, ...hooks },
+    grants: { ...entry?.grants, ...grants },
+    source,
+    bundle: undefined,
+    status: entry?.enabled === false || off !== undefined ? "disabled" : "loading",
+    error: undefined,
+    diagnostics: off === undefined ? [] : [off],
+    loadMs: undefined,
+    loadDeaths: 0,
+    replacements: 0,
+  };
 }

@@ -1,6 +1,10 @@
 /** The author's side: types only. `definePlugin` gives its argument back, and the bundler leaves nothing of it. */
 import type { AnswerOf, Catalog, ContextOf, EventOf, HookName } from "../protocol/catalog.ts";
 import type { z } from "zod";
+import type { sessionPatchParams } from "../protocol/hooks/session.ts";
+
+/** A session's key and the fields to change. */
+export type SessionPatch = z.input<typeof sessionPatchParams>;
 
 type Log = (...values: unknown[]) => void;
 
@@ -24,6 +28,8 @@ export interface HandlerOptions {
   registrationId?: string;
   /** before_tool_call: only for these tools. */
   matcher?: string[];
+  /** session:patch: call the handler for the plugin's own patches too. */
+  reentrant?: boolean;
 }
 
 export interface PluginApi<Config = Record<string, unknown>> {
@@ -34,6 +40,11 @@ export interface PluginApi<Config = Record<string, unknown>> {
   readonly logger: { debug: Log; info: Log; warn: Log; error: Log };
   /** Listen to a hook. Only while `register` runs. */
   on<N extends HookName>(hook: N, handler: HookHandlers[N], options?: HandlerOptions): void;
+  /** The gateway's sessions, if the operator granted them. A refused patch rejects with an error whose `code` says why. */
+  readonly session: {
+    get(key: string): Promise<Record<string, unknown> | null>;
+    patch(patch: SessionPatch): Promise<Record<string, unknown>>;
+  };
   /** OpenClaw's way to listen to internal events such as `session:patch`, or to a whole family such as `session`. */
   registerHook(
     events: string | string[],

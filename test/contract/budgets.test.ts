@@ -9,7 +9,7 @@ contract("budgets", (isolation) => {
   describe("a call that costs too much", () => {
     const shared = sharedHost(isolation, {
       config: { limits: { heapMb: 16 } },
-      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 400 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 400, cpuMs: 100 } }), actor("c")],
     });
     const send = (script: Script) => shared.host.run("message_sending", sending(script));
 
@@ -116,7 +116,7 @@ contract("budgets", (isolation) => {
   });
 
   it("a stop in one lane leaves the calls in the others alone", async () => {
-    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad"), actor("other")] });
+    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad", { hooks: { cpuMs: 100 } }), actor("other")] });
     const [bad, other] = await Promise.all([
       host.run("session:patch", patched({ bad: `for (;;);` })),
       host.run("message_sending", sending({ other: `return { content: "fine" }` })),

@@ -7,7 +7,10 @@ import { contract, next, open, recorder, sharedHost } from "../support/host.ts";
 
 contract("facts", (isolation) => {
   const log = recorder();
-  const shared = sharedHost(isolation, { logger: log.logger, plugins: [actor("a", { priority: 3 }), actor("b")] });
+  const shared = sharedHost(isolation, {
+    logger: log.logger,
+    plugins: [actor("a", { priority: 3 }), actor("b", { hooks: { cpuMs: 100 } })],
+  });
 
   it("call and run tell of every handler and every run, after it", async () => {
     const calls: unknown[] = [];
@@ -115,7 +118,7 @@ contract("facts", (isolation) => {
   it("replaced tells of a cell that was rebuilt, and why", async () => {
     const replaced = next(shared.host, "replaced");
     await shared.host.run("message_sending", sending({ b: `for (;;);` }));
-    expect(await replaced).toMatchObject({ plugin: "b", why: "the handler used up its 100 ms of CPU time" });
+    expect(await replaced).toMatchObject({ plugin: "b", why: "the handler kept its thread past its 100 ms of CPU time" });
     expect(log.lines.filter(({ message }) => message === "a cell was replaced").at(-1)).toMatchObject({
       level: "warn",
       fields: { plugin: "b" },

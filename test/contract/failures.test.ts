@@ -65,7 +65,7 @@ const GARBAGE: Record<string, [code: string, error: string]> = {
 
 contract("failures of a handler", (isolation) => {
   const shared = sharedHost(isolation, {
-    plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5 }), actor("c")],
+    plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 100 } }), actor("c")],
   });
   const play = (code: string) =>
     shared.host.run("message_sending", sending({ a: `return { content: "a" }`, bad: code, c: `return { content: event.content + "c" }` }));

@@ -9,7 +9,10 @@ import { contract, open, plugin, sharedHost, statuses } from "../support/host.ts
 
 contract("sync", (isolation) => {
   describe.each([1, 2])("on %i lanes", (lanes) => {
-    const shared = sharedHost(isolation, { lanes, plugins: [actor("a", { priority: 10 }), actor("b", { priority: 5 }), actor("c")] });
+    const shared = sharedHost(isolation, {
+      lanes,
+      plugins: [actor("a", { priority: 10 }), actor("b", { priority: 5, hooks: { cpuMs: 100 } }), actor("c")],
+    });
     const { runSync, run } = {
       runSync: (script: Script) => shared.host.runSync("tool_result_persist", persist(script)),
       run: (script: Script) => shared.host.run("tool_result_persist", persist(script)),

@@ -167,7 +167,7 @@ export function pluginsOf({ plugins }: World): PluginSpec[] {
   return plugins.map(({ id, handlers }) => ({
     id,
     source: SOURCE,
-    hooks: { allowConversationAccess: true },
+    hooks: { allowConversationAccess: true, cpuMs: 2_000 },
     config: {
       handlers: handlers.map(({ id: name, key, priority, matcher }) => ({
         id: name,

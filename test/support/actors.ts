@@ -42,7 +42,8 @@ export function actor(id: string, { priority, on = HOOKS, options, hooks }: Acto
     id,
     source: SOURCE,
     config: { on: [...on], options: { ...(priority !== undefined && { priority }), ...options } },
-    hooks: { allowConversationAccess: true, ...hooks },
+    // A generous budget: on a busy machine a turn may take long without doing much.
+    hooks: { allowConversationAccess: true, cpuMs: 2_000, ...hooks },
   };
 }
 

@@ -12,7 +12,7 @@ export interface FleetOptions {
   readonly startUnit: StartUnit;
   /** What a fresh lane must be told before anything else. */
   greeting(lane: LaneClient): string[];
-  message(lane: LaneClient, message: Exclude<LaneMessage, { kind: "reply" }>, bodies: string[]): void;
+  message(lane: LaneClient, message: LaneMessage, bodies: string[]): void;
   /** A unit died and another takes its place. */
   restarted(why: string, lanes: readonly number[]): void;
 }

@@ -6,33 +6,38 @@ import pTimeout from "p-timeout";
 import { errorMessage } from "../../protocol/errors.ts";
 import type { ErrorCode, ErrorParams } from "../../protocol/errors.ts";
 import { pack, unpack } from "../../protocol/frame.ts";
+import { isHot, readReply, writeRun } from "../../protocol/hot.ts";
+import type { HotReply, HotRun, StepStatus } from "../../protocol/hot.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Link } from "../../protocol/link.ts";
 import { laneMessage } from "../../protocol/messages.ts";
-import type { HostMessage, LaneMessage, Run, StepReply } from "../../protocol/messages.ts";
+import type { HostMessage, LaneMessage, Route } from "../../protocol/messages.ts";
 
 /** How one step of a run ended. The body is a result or an error, as the guest wrote it. */
 export interface StepAnswer {
-  readonly status: StepReply[1];
+  readonly status: StepStatus;
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly body: string;
 }
 
-export type RunRequest = Omit<Run, "kind" | "id">;
+/** By position in the route; undefined for steps before `from`, and for those that the lane left to the host. */
+export type Answers = readonly (StepAnswer | undefined)[];
+
+export type RunRequest = Omit<HotRun, "id" | "route"> & { readonly route: Route };
 
 interface PendingRun {
+  readonly request: RunRequest;
   readonly answers: (StepAnswer | undefined)[];
-  readonly isFan: boolean;
-  /** The longest single turn it may take inside the lane. */
-  readonly turnMs: number;
+  readonly startedMs: number;
+  readonly done: (answers: Answers) => void;
   isSent: boolean;
-  settle(answers: (StepAnswer | undefined)[]): void;
+  /** Set once it has its own clock. */
+  settled: (() => void) | undefined;
 }
 
 export interface LaneEvents {
-  /** Anything but a reply. */
-  message(message: Exclude<LaneMessage, { kind: "reply" }>, bodies: string[]): void;
+  message(message: LaneMessage, bodies: string[]): void;
   /** The lane is of no use any more; whoever owns it should replace it. */
   condemned(why: string): void;
 }
@@ -41,6 +46,7 @@ export class LaneClient {
   readonly index: number;
   readonly #events: LaneEvents;
   readonly #pending = new Map<number, PendingRun>();
+  readonly #routes = new Map<string, Route>();
   #outbox: { frame: string; run?: PendingRun }[] = [];
   #link: Link | undefined;
   /** Until the lane has said so, it is starting, and what it should do waits here. */
@@ -48,6 +54,7 @@ export class LaneClient {
   #nextRun = 1;
   #isFlushing = false;
   #heardMs = 0;
+  #watch: NodeJS.Timeout | undefined;
   #suspicion: NodeJS.Timeout | undefined;
 
   constructor(index: number, events: LaneEvents) {
@@ -62,20 +69,17 @@ export class LaneClient {
       this.#heardMs = performance.now();
       for (const frame of frames) this.#receive(frame);
     });
-    link.send(first);
+    link.send([...first, ...Array.from(this.#routes.values(), (route) => pack(route))]);
   }
 
   /** The thread or process is gone. */
   disconnect(why: string): void {
     this.#link = undefined;
     this.#isReady = false;
-    this.#trust();
+    clearTimeout(this.#suspicion);
+    this.#suspicion = undefined;
     const died = failure("crashed", "ERR_SANDBOX_DIED", { detail: why });
-    for (const [id, run] of this.#pending) {
-      if (!run.isSent) continue;
-      this.#pending.delete(id);
-      run.settle(fillOpen(run, died));
-    }
+    for (const [id, run] of this.#pending) if (run.isSent) this.#settle(id, run, fillOpen(run, died));
   }
 
   post(message: HostMessage, ...bodies: string[]): void {
@@ -86,62 +90,93 @@ export class LaneClient {
     this.#queue({ frame });
   }
 
-  /**
-   * Runs handlers in this lane. Gives an answer per step, in order; undefined for steps the lane left to the host. Never
-   * rejects but for the signal.
-   */
-  async run(request: RunRequest, event: string, context: string, signal?: AbortSignal): Promise<readonly (StepAnswer | undefined)[]> {
+  /** Handlers that are run together; the lane is told once. */
+  route(hook: string, mode: Route["mode"], steps: Route["steps"]): Route {
+    const key = `${hook} ${mode} ${steps.join(" ")}`;
+    let route = this.#routes.get(key);
+    if (!route) {
+      route = { kind: "route", route: this.#routes.size, hook, mode, steps };
+      this.#routes.set(key, route);
+      // A lane that is not there yet is told when it comes.
+      if (this.#link) this.post(route);
+    }
+    return route;
+  }
+
+  /** Runs handlers in this lane. `done` is called once, whatever happens, unless the run is cancelled. Gives a number to cancel it by. */
+  run(request: RunRequest, done: (answers: Answers) => void): number {
     const id = this.#nextRun++;
-    const isFan = request.mode === "fan" || request.mode === "gather";
-    let budgetMs = 0;
-    let turnMs = 0;
-    for (const [, , wallMs, cpuMs] of request.steps) {
-      budgetMs = isFan ? Math.max(budgetMs, wallMs) : budgetMs + wallMs;
-      turnMs = Math.max(turnMs, cpuMs);
-    }
-    const { promise, resolve } = Promise.withResolvers<(StepAnswer | undefined)[]>();
-    const run: PendingRun = { answers: Array.from({ length: request.steps.length }), isFan, turnMs, isSent: false, settle: resolve };
+    const run: PendingRun = {
+      request,
+      answers: Array.from({ length: request.route.steps.length }),
+      startedMs: performance.now(),
+      done,
+      isSent: false,
+      settled: undefined,
+    };
     this.#pending.set(id, run);
-    this.#queue({ frame: pack({ kind: "run", id, ...request } satisfies Run, event, context), run });
-    const milliseconds = budgetMs + LIMITS.laneGraceMs;
-    try {
-      return await pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(run, milliseconds), ...(signal && { signal }) });
-    } catch (error) {
-      // Only the caller's signal ends here.
-      if (run.isSent) this.post({ kind: "cancel", id });
-      else this.#withdraw(run);
-      throw error;
-    } finally {
-      this.#pending.delete(id);
-    }
+    const { cause, from, chains, event, context } = request;
+    this.#queue({ frame: writeRun({ id, cause, route: request.route.route, from, chains, event, context }), run });
+    this.#watch ??= setTimeout(() => this.#watchOld(), LIMITS.youngRunMs);
+    return id;
+  }
+
+  cancel(id: number): void {
+    const run = this.#pending.get(id);
+    if (!run) return;
+    this.#pending.delete(id);
+    run.settled?.();
+    if (run.isSent) this.post({ kind: "cancel", id });
+    else this.#withdraw(run);
+  }
+
+  /** Most runs are over before a clock of their own would be worth its price: only those that have grown old get one. */
+  #watchOld(): void {
+    this.#watch = undefined;
+    for (const [id, run] of this.#pending) if (!run.settled) this.#guard(id, run);
+  }
+
+  #guard(id: number, run: PendingRun): void {
+    const budgetMs = budgetOf(run.request) + LIMITS.laneGraceMs;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    run.settled = resolve;
+    const milliseconds = Math.max(1, budgetMs - (performance.now() - run.startedMs));
+    void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(id, run, budgetMs) });
   }
 
   /** The lane keeps budgets by itself. If it did not, it is busy with others, or starting, or stuck. */
-  #giveUp(run: PendingRun, ms: number): (StepAnswer | undefined)[] {
-    if (run.isSent) this.#suspect(run.turnMs);
+  #giveUp(id: number, run: PendingRun, ms: number): void {
+    if (run.isSent) this.#suspect();
     else this.#withdraw(run);
-    return fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallMs: ms });
+    this.#settle(id, run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallMs: ms }));
   }
 
   /** A lane that says nothing for longer than any turn in it may take is stuck. */
-  #suspect(turnMs: number): void {
+  #suspect(): void {
     if (this.#suspicion) return;
-    let longestMs = turnMs;
-    for (const run of this.#pending.values()) longestMs = Math.max(longestMs, run.turnMs);
+    let longestMs = 0;
+    for (const { request } of this.#pending.values()) for (const step of request.route.steps) longestMs = Math.max(longestMs, step[3]);
     const allowedMs = longestMs + LIMITS.turnSlackMs + LIMITS.laneGraceMs;
     const heardMs = this.#heardMs;
-    const waitMs = Math.max(0, heardMs + allowedMs - performance.now());
-    this.#suspicion = setTimeout(() => {
-      this.#suspicion = undefined;
-      if (this.#heardMs === heardMs && this.#isReady)
-        this.#events.condemned(errorMessage("ERR_SANDBOX_STUCK", { ms: Math.round(allowedMs) }));
-    }, waitMs);
+    this.#suspicion = setTimeout(
+      () => {
+        this.#suspicion = undefined;
+        if (this.#heardMs === heardMs && this.#isReady)
+          this.#events.condemned(errorMessage("ERR_SANDBOX_STUCK", { ms: Math.round(allowedMs) }));
+      },
+      Math.max(0, heardMs + allowedMs - performance.now()),
+    );
     this.#suspicion.unref();
   }
 
-  #trust(): void {
-    clearTimeout(this.#suspicion);
-    this.#suspicion = undefined;
+  #settle(id: number, run: PendingRun, answers: Answers): void {
+    if (!this.#pending.delete(id)) return;
+    run.settled?.();
+    if (this.#pending.size === 0) {
+      clearTimeout(this.#watch);
+      this.#watch = undefined;
+    }
+    run.done(answers);
   }
 
   #withdraw(run: PendingRun): void {
@@ -163,15 +198,19 @@ export class LaneClient {
     if (!this.#link || !this.#isReady || this.#outbox.length === 0) return;
     const items = this.#outbox;
     this.#outbox = [];
-    for (const { run } of items) if (run) run.isSent = true;
-    this.#link.send(items.map((item) => item.frame));
+    const frames: string[] = [];
+    for (const { frame, run } of items) {
+      if (run) run.isSent = true;
+      frames.push(frame);
+    }
+    this.#link.send(frames);
   }
 
   #receive(frame: string): void {
     try {
+      if (isHot(frame)) return this.#reply(readReply(frame));
       const { header, bodies } = unpack(frame);
       const message = laneMessage.parse(header);
-      if (message.kind === "reply") return this.#reply(message, bodies);
       this.#events.message(message, bodies);
       if (message.kind !== "ready") return;
       this.#isReady = true;
@@ -182,24 +221,19 @@ export class LaneClient {
     }
   }
 
-  #reply(reply: Extract<LaneMessage, { kind: "reply" }>, bodies: string[]): void {
+  #reply(reply: HotReply): void {
     // A run that was cancelled or given up may still be answered.
     const run = this.#pending.get(reply.id);
     if (!run) return;
-    readReply(reply, bodies, run.answers);
-    if (reply.last) run.settle(run.answers);
+    takeReply(reply, run.answers);
+    if (reply.isLast) this.#settle(reply.id, run, run.answers);
   }
 }
 
 /** Puts a reply's steps where they belong. Throws when it answers what was not asked. */
-export function readReply(
-  reply: Extract<LaneMessage, { kind: "reply" }>,
-  bodies: readonly string[],
-  answers: (StepAnswer | undefined)[],
-): void {
-  for (const [position, [step, status, wallUs, cpuUs]] of reply.steps.entries()) {
-    const body = bodies[position];
-    if (step >= answers.length || body === undefined) throw new RangeError("a reply to a step that was not asked for");
+export function takeReply(reply: HotReply, answers: (StepAnswer | undefined)[]): void {
+  for (const { step, status, wallUs, cpuUs, body } of reply.steps) {
+    if (step >= answers.length) throw new RangeError("a reply to a step that was not asked for");
     answers[step] ??= { status, wallMs: wallUs / 1000, cpuMs: cpuUs / 1000, body };
   }
 }
@@ -208,9 +242,19 @@ export function failure(status: StepAnswer["status"], code: ErrorCode, params: E
   return { status, wallMs: 0, cpuMs: 0, body: JSON.stringify({ code, message: errorMessage(code, params) }) };
 }
 
+/** What a run may take in its lane: one after the other the sum, side by side the longest. */
+export function budgetOf({ route, from }: Pick<RunRequest, "route" | "from">): number {
+  const walls = route.steps.slice(from).map((step) => step[2]);
+  return isFan(route) ? Math.max(0, ...walls) : walls.reduce((sum, wallMs) => sum + wallMs, 0);
+}
+
+function isFan({ mode }: Route): boolean {
+  return mode === "fan" || mode === "gather";
+}
+
 /** Side by side, every open step was running; in a chain only the first one can have been, those behind it were not started. */
-function fillOpen({ answers, isFan }: PendingRun, answer: StepAnswer): (StepAnswer | undefined)[] {
-  const open = answers.indexOf(undefined);
-  if (open < 0) return answers;
-  return isFan ? answers.map((known) => known ?? answer) : answers.with(open, answer);
+function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): Answers {
+  if (isFan(request.route)) return answers.map((known) => known ?? answer);
+  const open = answers.indexOf(undefined, request.from);
+  return open < 0 ? answers : answers.with(open, answer);
 }

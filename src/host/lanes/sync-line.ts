@@ -3,29 +3,33 @@
  * counter the wake-up; at the far end of the port is the lane's thread, or the bridge that relays to the sandbox process.
  */
 import { receiveMessageOnPort } from "node:worker_threads";
-import { pack, unpack } from "../../protocol/frame.ts";
-import { laneMessage } from "../../protocol/messages.ts";
-import type { Run } from "../../protocol/messages.ts";
-import { readReply } from "./lane-client.ts";
+import { pack } from "../../protocol/frame.ts";
+import { readReply, writeRun } from "../../protocol/hot.ts";
+import type { Route } from "../../protocol/messages.ts";
+import { takeReply } from "./lane-client.ts";
 import type { RunRequest, StepAnswer } from "./lane-client.ts";
 import type { SyncPort } from "./unit.ts";
 
 export class SyncLine {
   readonly #sync: SyncPort;
-  /** Apart from the numbers of the lane's main link. */
-  #nextRun = 2 ** 40;
+  readonly #routes = new Set<Route>();
+  #nextRun = 1;
 
   constructor(sync: SyncPort) {
     this.#sync = sync;
   }
 
   /** Undefined answers: the lane left the step to the host, or did not answer in time. Throws when the lane sends nonsense. */
-  run(request: RunRequest, event: string, context: string, budgetMs: number): (StepAnswer | undefined)[] {
+  run(request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] {
     const { port, notify } = this.#sync;
     const id = this.#nextRun++;
-    const answers: (StepAnswer | undefined)[] = Array.from({ length: request.steps.length });
+    const answers: (StepAnswer | undefined)[] = Array.from({ length: request.route.steps.length });
     const deadline = performance.now() + budgetMs;
-    port.postMessage([pack({ kind: "run", id, ...request } satisfies Run, event, context)]);
+    // The lane may not have heard of the route yet: that message went another way.
+    const isNew = !this.#routes.has(request.route);
+    if (isNew) this.#routes.add(request.route);
+    const run = writeRun({ ...request, id, route: request.route.route });
+    port.postMessage(isNew ? [pack(request.route), run] : [run]);
     for (;;) {
       const seen = Atomics.load(notify, 0);
       for (let received; (received = receiveMessageOnPort(port));) {
@@ -41,11 +45,10 @@ export class SyncLine {
   #read(frames: unknown, id: number, answers: (StepAnswer | undefined)[]): boolean {
     let isLast = false;
     for (const frame of Array.isArray(frames) ? (frames as unknown[]) : []) {
-      const { header, bodies } = unpack(String(frame));
-      const reply = laneMessage.parse(header);
-      if (reply.kind !== "reply" || reply.id !== id) continue;
-      readReply(reply, bodies, answers);
-      isLast ||= reply.last;
+      const reply = readReply(String(frame));
+      if (reply.id !== id) continue;
+      takeReply(reply, answers);
+      isLast ||= reply.isLast;
     }
     return isLast;
   }

@@ -2,8 +2,8 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { HopRequest } from "../runner/walk.ts";
 import type { Fleet } from "./fleet.ts";
-import { failure } from "./lane-client.ts";
-import type { StepAnswer } from "./lane-client.ts";
+import { budgetOf, failure } from "./lane-client.ts";
+import type { RunRequest, StepAnswer } from "./lane-client.ts";
 import { SyncBridge } from "./sync-bridge.ts";
 import { SyncLine } from "./sync-line.ts";
 
@@ -29,15 +29,21 @@ export class SyncLines {
     await Promise.all(this.#opening);
   }
 
-  run({ lane, request, event, context }: HopRequest): (StepAnswer | undefined)[] {
-    const budgetMs = request.steps.reduce<number>((sum, step) => sum + step[2], LIMITS.laneGraceMs);
+  run({ lane, request }: HopRequest): (StepAnswer | undefined)[] {
+    const budgetMs = budgetOf(request) + LIMITS.laneGraceMs;
+    const answers = this.#ask(lane.index, request, budgetMs);
+    answers[request.from] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallMs: budgetMs };
+    return answers;
+  }
+
+  #ask(lane: number, request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] {
     try {
-      const answers = this.#lines.get(lane.index)?.run(request, event, context, budgetMs) ?? [undefined];
-      answers[0] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallMs: budgetMs };
-      return answers;
+      return this.#lines.get(lane)?.run(request, budgetMs) ?? [];
     } catch (error) {
-      this.#fleet.condemn(lane.index);
-      return [failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message })];
+      this.#fleet.condemn(lane);
+      const answers: (StepAnswer | undefined)[] = [];
+      answers[request.from] = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message });
+      return answers;
     }
   }
 

@@ -8,27 +8,35 @@ import type { RunInput } from "./run-input.ts";
 
 export interface Eligible {
   readonly handlers: Plan;
-  /** What is to be said of those that are not called; nothing special if they are not in here. */
-  readonly calls: Map<Handler, Call>;
+  /** The calls of the whole plan, given those of the first eligible handlers, in order. */
+  report(called: readonly Call[]): Call[];
 }
 
 export function eligible(input: RunInput): Eligible {
   const { hook, plan, chain } = input;
-  const calls = new Map<Handler, Call>();
   let handlers = plan;
   if (hook.filters && plan.some(({ filter }) => filter)) handlers = handlers.filter((handler) => wants(input, handler));
   if (hook.authority) {
     const isAuthorized = input.context[hook.authority.context] !== undefined;
-    handlers = handlers.filter(({ needsAuthority }) => needsAuthority === isAuthorized);
+    if (handlers.some(({ needsAuthority }) => needsAuthority !== isAuthorized)) {
+      handlers = handlers.filter(({ needsAuthority }) => needsAuthority === isAuthorized);
+    }
   }
-  if (hook.guardsReentry && chain.by !== undefined) {
-    handlers = handlers.filter((handler) => {
-      if (handler.plugin.id !== chain.by || handler.isReentrant) return true;
-      calls.set(handler, { ...skipped(handler), status: "recursion", error: ownError("ERR_RECURSION_OWN", { path: chain.path.join(" → ") }) });
-      return false;
-    });
-  }
-  return { handlers, calls };
+  const isOwn = ({ plugin, isReentrant }: Handler): boolean => hook.guardsReentry === true && plugin.id === chain.by && !isReentrant;
+  if (chain.by !== undefined && handlers.some(isOwn)) handlers = handlers.filter((handler) => !isOwn(handler));
+
+  return {
+    handlers,
+    report: (called) => {
+      if (called.length === plan.length) return called as Call[];
+      let next = 0;
+      return plan.map((handler) => {
+        if (handler === handlers[next]) return called[next++] ?? skipped(handler);
+        if (!isOwn(handler)) return skipped(handler);
+        return { ...skipped(handler), status: "recursion", error: ownError("ERR_RECURSION_OWN", { path: chain.path.join(" → ") }) };
+      });
+    },
+  };
 }
 
 function wants({ hook, event, context }: RunInput, { filter }: Handler): boolean {

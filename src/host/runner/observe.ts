@@ -1,38 +1,44 @@
 /** Trusted side: observe and evaluate hooks. Every handler gets its own copy; they start in priority order and run side by side. */
-import type { Evaluation, Outcome } from "../../protocol/outcome.ts";
-import type { LaneClient } from "../lanes/lane-client.ts";
+import type { Call, Evaluation, Outcome } from "../../protocol/outcome.ts";
+import type { Answers } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer, skipped } from "./answer.ts";
 import type { Read } from "./answer.ts";
 import { eligible } from "./eligible.ts";
 import type { RunInput } from "./run-input.ts";
+import { fansOf } from "./segments.ts";
+import type { HopRequest } from "./walk.ts";
 
-export async function observe(input: RunInput, signal?: AbortSignal): Promise<Outcome> {
-  const { runId, cause, hook, plan, eventText, contextText } = input;
-  const { handlers, calls } = eligible(input);
-  const reads = new Map<Handler, Read>();
-  const mode = hook.kind === "evaluate" ? "gather" : "fan";
-  const fan = async (lane: LaneClient, together: readonly Handler[]): Promise<void> => {
-    const request = { cause, hook: hook.name, mode, chains: false, steps: together.map(({ step }) => step) } as const;
-    const answers = await lane.run(request, eventText, contextText, signal);
-    for (const [position, handler] of together.entries()) {
-      const step = answers[position];
-      if (step) reads.set(handler, readAnswer(input, handler, step));
-    }
-  };
-  await Promise.all(Array.from(Map.groupBy(handlers, ({ lane }) => lane), ([lane, together]) => fan(lane, together)));
+/** The hops to run side by side, and what their answers come to. */
+export interface Fan {
+  readonly hops: readonly HopRequest[];
+  outcome(answers: readonly Answers[]): Outcome;
+}
+
+export function fan(input: RunInput): Fan {
+  const { runId, cause, hook, eventText: event, contextText: context } = input;
+  const chosen = eligible(input);
+  const segments = fansOf(hook, chosen.handlers);
   return {
-    runId,
-    hook: hook.name,
-    decision: "pass",
-    result: hook.kind === "evaluate" ? plan.map((handler) => evaluation(handler, reads.get(handler))) : undefined,
-    by: undefined,
-    reason: undefined,
-    calls: plan.map((handler) => reads.get(handler)?.call ?? calls.get(handler) ?? skipped(handler)),
+    hops: segments.map(({ lane, route }) => ({ lane, request: { cause, route, from: 0, chains: false, event, context } })),
+    outcome: (answers) => {
+      const reads = new Map<Handler, Read>();
+      for (const [index, { handlers }] of segments.entries()) {
+        for (const [position, handler] of handlers.entries()) {
+          const step = answers[index]?.[position];
+          if (step) reads.set(handler, readAnswer(input, handler, step));
+        }
+      }
+      const called = chosen.handlers.map((handler): Call => reads.get(handler)?.call ?? skipped(handler));
+      const result = hook.kind === "evaluate" ? chosen.handlers.map((handler) => evaluation(handler, reads.get(handler))) : undefined;
+      return { runId, hook: hook.name, decision: "pass", result, by: undefined, reason: undefined, calls: chosen.report(called) };
+    },
   };
 }
 
 function evaluation({ plugin }: Handler, read: Read | undefined): Evaluation {
   if (read?.call.error) return { pluginId: plugin.id, status: "error", error: read.call.error.message };
-  return read?.answer === undefined ? { pluginId: plugin.id, status: "skipped" } : { pluginId: plugin.id, status: "completed", result: read.answer };
+  return read?.answer === undefined
+    ? { pluginId: plugin.id, status: "skipped" }
+    : { pluginId: plugin.id, status: "completed", result: read.answer };
 }

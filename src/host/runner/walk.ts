@@ -7,60 +7,59 @@ import { start } from "../../protocol/merge.ts";
 import type { Merged } from "../../protocol/merge.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
 import { failure } from "../lanes/lane-client.ts";
-import type { LaneClient, RunRequest, StepAnswer } from "../lanes/lane-client.ts";
+import type { Answers, LaneClient, RunRequest } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
-import { readAnswer, skipped } from "./answer.ts";
+import { readAnswer } from "./answer.ts";
 import { eligible } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { RunInput } from "./run-input.ts";
+import { segmentsOf } from "./segments.ts";
 
 export interface HopRequest {
   readonly lane: LaneClient;
   readonly request: RunRequest;
-  readonly event: string;
-  readonly context: string;
 }
 
 // SECURITY: a lane that answers nothing must not make the host ask for ever. test/host/walk.test.ts
 const NO_ANSWER = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: "no answer" });
 
-export function* walk(input: RunInput): Generator<HopRequest, Outcome, readonly (StepAnswer | undefined)[]> {
-  const { runId, cause, hook, plan } = input;
-  const { handlers, calls } = eligible(input);
+export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> {
+  const { runId, cause, hook } = input;
+  const chosen = eligible(input);
   const judge = JUDGES[hook.kind as keyof typeof JUDGES];
-  const mode = hook.kind === "sync" ? "sync" : "chain";
+  const called: Call[] = [];
   let state = start(input.event);
   let event = input.eventText;
   let by: Handler | undefined;
 
-  for (let at = 0; at < handlers.length && !by;) {
-    const { lane } = handlers[at]!;
-    let end = at + 1;
-    while (end < handlers.length && handlers[end]!.lane === lane) end += 1;
-    const hop = handlers.slice(at, end);
-    const request = { cause, hook: hook.name, mode, chains: state.frozen.size === 0, steps: hop.map(({ step }) => step) } as const;
-    const answers = yield { lane, request, event, context: input.contextText };
-    const before = state.event;
-    for (const [position, handler] of hop.entries()) {
-      // The lane left the rest to us: go on with a new hop from here. It may not leave us everything.
-      const step = answers[position] ?? (position === 0 ? NO_ANSWER : undefined);
-      if (!step) break;
-      at += 1;
-      const { call, answer } = readAnswer(input, handler, step);
-      calls.set(handler, call);
-      if (call.error && input.failure === "closed" && hook.terminal) {
-        state = failedClosed(hook, state, handler, call);
+  for (const { lane, route, handlers } of segmentsOf(hook, chosen.handlers)) {
+    for (let from = 0; from < handlers.length && !by;) {
+      const answers = yield { lane, request: { cause, route, from, chains: state.frozen.size === 0, event, context: input.contextText } };
+      const before = state.event;
+      const first = from;
+      for (let at = first; at < handlers.length; at++) {
+        // The lane left the rest to us: go on with a new hop from here. It may not leave us everything.
+        const step = answers[at] ?? (at === first ? NO_ANSWER : undefined);
+        if (!step) break;
+        from = at + 1;
+        const handler = handlers[at]!;
+        const { call, answer } = readAnswer(input, handler, step);
+        called.push(call);
+        if (call.error && input.failure === "closed" && hook.terminal) {
+          state = failedClosed(hook, state, handler, call);
+          by = handler;
+          break;
+        }
+        if (answer === undefined) continue;
+        const judgement = judge(hook, state, answer, handler.plugin.id);
+        state = judgement.state;
+        if (!judgement.ends) continue;
         by = handler;
         break;
       }
-      if (answer === undefined) continue;
-      const judgement = judge(hook, state, answer, handler.plugin.id);
-      state = judgement.state;
-      if (!judgement.ends) continue;
-      by = handler;
-      break;
+      if (state.event !== before) event = JSON.stringify(state.event);
     }
-    if (state.event !== before) event = JSON.stringify(state.event);
+    if (by) break;
   }
 
   const { terminal } = hook;
@@ -71,7 +70,7 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, readonly 
     result: state.result,
     by: by?.plugin.id,
     reason: by && terminal?.reason ? (state.result?.[terminal.reason] as string | undefined) : undefined,
-    calls: plan.map((handler) => calls.get(handler) ?? skipped(handler)),
+    calls: chosen.report(called),
   };
 }
 

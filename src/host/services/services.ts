@@ -32,7 +32,8 @@ export class Services {
     try {
       if (pending >= LIMITS.pendingAsks) throw new CreelError("ERR_SERVICE_BUSY", { limit: LIMITS.pendingAsks });
       const text = JSON.stringify((await this.#answer(plugin, run, service, JSON.parse(args))) ?? null);
-      if (text.length > LIMITS.eventBytes) throw new CreelError("ERR_SERVICE_SIZE", { service, bytes: text.length, limit: LIMITS.eventBytes });
+      if (text.length > LIMITS.eventBytes)
+        throw new CreelError("ERR_SERVICE_SIZE", { service, bytes: text.length, limit: LIMITS.eventBytes });
       return { ok: true, text };
     } catch (error) {
       const code = error instanceof CreelError ? error.code : "ERR_SERVICE_FAILED";
@@ -58,5 +59,6 @@ export class Services {
 }
 
 function granted({ id, grants }: Plugin, what: "get" | "patch"): void {
-  if (!grants.session?.includes(what)) throw new CreelError("ERR_GRANT_MISSING", { service: `session.${what}`, plugin: id, grant: `session: ["${what}"]` });
+  if (!grants.session?.includes(what))
+    throw new CreelError("ERR_GRANT_MISSING", { service: `session.${what}`, plugin: id, grant: `session: ["${what}"]` });
 }

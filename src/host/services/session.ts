@@ -16,7 +16,10 @@ export type SessionEntry = Record<string, unknown>;
 export interface SessionGateway {
   getSession?(key: string): Promise<SessionEntry | undefined>;
   /** Applies the patch and gives the updated entry; must not emit `session:patch` itself. */
-  patchSession?(patch: SessionPatch, by: { readonly plugin?: string }): Promise<{ readonly sessionEntry: SessionEntry; readonly cfg?: Record<string, unknown> }>;
+  patchSession?(
+    patch: SessionPatch,
+    by: { readonly plugin?: string },
+  ): Promise<{ readonly sessionEntry: SessionEntry; readonly cfg?: Record<string, unknown> }>;
 }
 
 export interface SessionOptions {
@@ -36,10 +39,10 @@ export class Sessions {
   }
 
   async get(args: unknown): Promise<SessionEntry | null> {
-    const { getSession } = this.#options.gateway;
-    if (!getSession) throw new CreelError("ERR_SERVICE_ABSENT", { service: "session.get" });
+    const { gateway } = this.#options;
+    if (!gateway.getSession) throw new CreelError("ERR_SERVICE_ABSENT", { service: "session.get" });
     const { key } = checked(getArgs, args, "session.get");
-    return (await getSession(key)) ?? null;
+    return (await gateway.getSession(key)) ?? null;
   }
 
   /** A plugin's patch: the guard looks at it first. */
@@ -50,10 +53,10 @@ export class Sessions {
   }
 
   async patch(patch: SessionPatch, by: { readonly plugin?: string } = {}): Promise<SessionEntry> {
-    const { gateway, emit } = this.#options;
+    const { gateway } = this.#options;
     if (!gateway.patchSession) throw new CreelError("ERR_SERVICE_ABSENT", { service: "session.patch" });
     const { sessionEntry, cfg } = await gateway.patchSession(patch, by);
-    emit("session:patch", {
+    this.#options.emit("session:patch", {
       type: "session",
       action: "patch",
       sessionKey: patch.key,

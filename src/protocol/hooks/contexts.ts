@@ -1,14 +1,12 @@
-/** The contexts that hooks share, from OpenClaw's own types. Unknown fields pass through: gateways add their own. */
+/**
+ * The contexts that hooks share, from OpenClaw's own types, and what a plugin finds in place of the live things in them. Unknown
+ * fields pass through: gateways add their own.
+ */
 import * as z from "zod";
+import { amount, bag, contextWindow, flag, replyTo, text, texts, trace, tracing } from "./fields.ts";
 
-const text = z.string().optional();
-
-export const trace = z.looseObject({
-  traceId: z.string(),
-  spanId: text,
-  parentSpanId: text,
-  traceFlags: z.union([z.string(), z.number()]).optional(),
-});
+/** A function, a signal or a service: declared so that gateways may pass it, and taken out before the sandbox. */
+export const live = z.unknown().optional();
 
 export const agentContext = z.looseObject({
   runId: text,
@@ -18,7 +16,7 @@ export const agentContext = z.looseObject({
   sessionKey: text,
   sessionId: text,
   workspaceDir: text,
-  activeProjectKeys: z.array(z.string()).optional(),
+  activeProjectKeys: texts,
   modelProviderId: text,
   modelId: text,
   messageProvider: text,
@@ -29,9 +27,7 @@ export const agentContext = z.looseObject({
   trigger: text,
   channelId: text,
   inputProvenance: z.unknown().optional(),
-  contextTokenBudget: z.number().optional(),
-  contextWindowSource: text,
-  contextWindowReferenceTokens: z.number().optional(),
+  ...contextWindow,
   channelContext: z
     .looseObject({ sender: z.looseObject({ id: text }).optional(), chat: z.looseObject({ id: text }).optional() })
     .optional(),
@@ -45,16 +41,9 @@ export const messageContext = z.looseObject({
   runId: text,
   messageId: text,
   senderId: text,
-  replyToId: text,
-  replyToIdFull: text,
-  replyToBody: text,
-  replyToSender: text,
-  replyToIsQuote: z.boolean().optional(),
-  trace: trace.optional(),
-  traceId: text,
-  spanId: text,
-  parentSpanId: text,
-  callDepth: z.number().optional(),
+  ...replyTo,
+  ...tracing,
+  callDepth: amount,
 });
 
 export const toolContext = z.looseObject({
@@ -68,16 +57,30 @@ export const toolContext = z.looseObject({
   toolInputKind: text,
   toolCallId: text,
   channelId: text,
-  requester: z
-    .looseObject({
-      channel: text,
-      accountId: text,
-      senderId: text,
-      senderIsOwner: z.boolean().optional(),
-      roleIds: z.array(z.string()).optional(),
-    })
-    .optional(),
+  requester: z.looseObject({ channel: text, accountId: text, senderId: text, senderIsOwner: flag, roleIds: texts }).optional(),
+  abortSignal: live,
+  getSessionExtension: live,
 });
+export const toolLive = {
+  abortSignal: "absent: when the gateway aborts the run, the host abandons the call and discards its result",
+  getSessionExtension: "absent: sessions are read through `api.session`, with that grant",
+};
 
-/** Internal events carry everything in the event itself. */
+export const sessionContext = z.looseObject({ sessionId: z.string(), agentId: text, sessionKey: text });
+
+export const subagentContext = z.looseObject({ runId: text, childSessionKey: text, requesterSessionKey: text });
+
+export const gatewayContext = z.looseObject({
+  port: amount,
+  config: bag.optional(),
+  workspaceDir: text,
+  getCron: live,
+  abortSignal: live,
+});
+export const gatewayLive = {
+  getCron: "absent: the gateway's scheduler cannot be reached from a plugin",
+  abortSignal: "absent: a handler that outlives its budget is stopped by the host",
+};
+
+/** Internal events and turn hooks carry everything in the event itself. */
 export const emptyContext = z.looseObject({});

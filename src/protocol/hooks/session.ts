@@ -1,7 +1,8 @@
-/** Internal events about sessions. Their names are `type:action`; a listener on `session` hears all of them, before the exact ones. */
+/** Hooks around the life of a session, and what may be patched of one. The `session:*` events are in internal.ts. */
 import * as z from "zod";
-import { emptyContext } from "./contexts.ts";
+import { agentContext, sessionContext } from "./contexts.ts";
 import { defineHook } from "./define.ts";
+import { amount, flag, messages, text } from "./fields.ts";
 
 const level = z.string().nullable().optional();
 
@@ -30,26 +31,76 @@ export const sessionPatchParams = z.looseObject({
   groupActivation: z.enum(["mention", "always"]).nullable().optional(),
 });
 
-/** Dates cross as ISO text; gateways may hand over either. */
-export const timestamp = z.union([z.date(), z.string(), z.number()]).optional();
-
-export const sessionPatch = defineHook({
-  name: "session:patch",
-  kind: "observe",
-  summary: "After a session was patched: the updated entry, the patch as it was asked for, the gateway's configuration.",
-  event: z.looseObject({
-    type: z.literal("session"),
-    action: z.literal("patch"),
-    sessionKey: z.string(),
-    timestamp,
-    messages: z.array(z.string()).optional(),
-    context: z.looseObject({
-      sessionEntry: z.record(z.string(), z.unknown()),
-      patch: sessionPatchParams,
-      cfg: z.record(z.string(), z.unknown()).optional(),
-    }),
+export const sessionHooks = [
+  defineHook({
+    name: "session_start",
+    kind: "observe",
+    summary: "A session starts, new or resumed.",
+    event: z.looseObject({ sessionId: z.string(), sessionKey: text, resumedFrom: text }),
+    context: sessionContext,
+    result: z.undefined(),
+    since: "2026.4",
   }),
-  context: emptyContext,
-  result: z.undefined(),
-  since: "2026.4",
-});
+
+  defineHook({
+    name: "session_end",
+    kind: "observe",
+    summary: "A session ended: why, after how many messages, and which one follows it.",
+    event: z.looseObject({
+      sessionId: z.string(),
+      sessionKey: text,
+      messageCount: z.number(),
+      durationMs: amount,
+      reason: z.enum(["new", "reset", "idle", "daily", "compaction", "deleted", "shutdown", "restart", "unknown"]).optional(),
+      sessionFile: text,
+      transcriptArchived: flag,
+      nextSessionId: text,
+      nextSessionKey: text,
+    }),
+    context: sessionContext,
+    result: z.undefined(),
+    since: "2026.4",
+  }),
+
+  defineHook({
+    name: "before_compaction",
+    kind: "observe",
+    summary: "Before a session's history is compacted.",
+    event: z.looseObject({
+      messageCount: z.number(),
+      compactingCount: amount,
+      tokenCount: amount,
+      messages: messages.optional(),
+      sessionFile: text,
+    }),
+    context: agentContext,
+    result: z.undefined(),
+    since: "2026.4",
+  }),
+
+  defineHook({
+    name: "after_compaction",
+    kind: "observe",
+    summary: "After a session's history was compacted.",
+    event: z.looseObject({
+      messageCount: z.number(),
+      tokenCount: amount,
+      compactedCount: z.number(),
+      sessionFile: text,
+      previousSessionId: text,
+    }),
+    context: agentContext,
+    result: z.undefined(),
+    since: "2026.4",
+  }),
+
+  defineHook({
+    name: "before_reset",
+    kind: "observe",
+    summary: "Before a session is reset: its messages, while they are there.",
+    event: z.looseObject({ sessionFile: text, messages: messages.optional(), reason: text }),
+    context: agentContext,
+    result: z.undefined(),
+    since: "2026.4",
+  }),
+] as const;

@@ -7,9 +7,8 @@ import { NativeError, NativePromise, parse, SafeMap, stringify } from "./primord
 interface Question {
   resolve(value: unknown): void;
   reject(error: unknown): void;
-  /** The call that asked, and its run: what follows from the answer is still their doing. */
+  /** The call that asked: what follows from the answer is still its doing. */
   call: number;
-  run: number;
 }
 
 const questions = new SafeMap<Question>();
@@ -25,8 +24,8 @@ export function ask(service: string, args: unknown): Promise<unknown> {
     if (text.length > LIMITS.askBytes) throw new NativeError(`a question to the host may have ${LIMITS.askBytes} characters`);
     const id = next++;
     pending += 1;
-    questions.set(id, { resolve, reject, call: turn.call, run: turn.run });
-    post(MAIL.ask, id, turn.run, turn.call, `${service}\n${text}`);
+    questions.set(id, { resolve, reject, call: turn.call });
+    post(MAIL.ask, id, 0, turn.call, `${service}\n${text}`);
   });
 }
 
@@ -37,7 +36,6 @@ export function answered(id: number, isOk: boolean, text: string): void {
   questions.delete(id);
   pending -= 1;
   turn.call = question.call;
-  turn.run = question.run;
   const value = parse(text) as unknown;
   if (isOk) return question.resolve(value);
   const { code, message } = value as { code: string; message: string };

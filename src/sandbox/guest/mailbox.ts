@@ -3,8 +3,8 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
 import { sliceText } from "./primordials.ts";
 
-/** The call and the run that the current turn belongs to. Everything up to the end of its microtasks is its doing. */
-export const turn = { call: 0, run: 0 };
+/** The call that the current turn belongs to. Everything up to the end of its microtasks is its doing. */
+export const turn = { call: 0 };
 
 let head = "";
 let bodies = "";
@@ -23,14 +23,14 @@ export function postLog(level: number, text: string): void {
     return;
   }
   lines += 1;
-  post(MAIL.log, level, turn.run, turn.call, text.length > LIMITS.logBytes ? `${sliceText(text, 0, LIMITS.logBytes)}…` : text);
+  post(MAIL.log, level, 0, turn.call, text.length > LIMITS.logBytes ? `${sliceText(text, 0, LIMITS.logBytes)}…` : text);
 }
 
 /** Empties the box. Undefined when there is nothing in it. */
 export function fetchMail(): string | undefined {
   if (dropped > 0) {
     const note = `${dropped} more log lines of this turn were dropped; the limit is ${LIMITS.logLines}`;
-    post(MAIL.log, 2, turn.run, turn.call, note);
+    post(MAIL.log, 2, 0, turn.call, note);
     dropped = 0;
   }
   if (head === "") return undefined;

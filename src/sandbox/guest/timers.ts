@@ -8,9 +8,8 @@ interface Entry {
   run: () => void;
   /** Undefined: once. */
   everyMs: number | undefined;
-  /** The call that started it, and its run: what the timer does is still their doing. */
+  /** The call that started it: what the timer does is still its doing. */
   call: number;
-  runId: number;
 }
 
 const entries = new SafeMap<Entry>();
@@ -53,7 +52,6 @@ function start(fn: unknown, delay: unknown, repeats: boolean, args: unknown[]): 
     run: () => invoke(fn as () => void, undefined, args),
     everyMs: repeats ? ms : undefined,
     call: turn.call,
-    runId: turn.run,
   });
   post(MAIL.timer, id, ms, turn.call);
   return new Timeout(id);
@@ -86,7 +84,6 @@ export function fire(id: number): void {
   const entry = entries.get(id);
   if (!entry) return;
   turn.call = entry.call;
-  turn.run = entry.runId;
   if (entry.everyMs === undefined) {
     entries.delete(id);
     pending -= 1;

@@ -1,0 +1,38 @@
+/** Field schemas that several hooks share. Optional ones are named for what they hold. */
+import * as z from "zod";
+
+export const text = z.string().optional();
+export const amount = z.number().optional();
+export const flag = z.boolean().optional();
+export const texts = z.array(z.string()).optional();
+/** Channels number their threads and messages, or name them. */
+export const id = z.union([z.string(), z.number()]).optional();
+export const bag = z.record(z.string(), z.unknown());
+/** Transcript messages are the gateway's business. */
+export const messages = z.array(z.unknown());
+
+/** Dates cross as ISO text; gateways may hand over either. */
+export const timestamp = z.union([z.date(), z.string(), z.number()]).optional();
+
+export const trace = z.looseObject({ traceId: z.string(), spanId: text, parentSpanId: text, traceFlags: id });
+
+/** The same trace, also spread out for plugins that read it flat. */
+export const tracing = { trace: trace.optional(), traceId: text, spanId: text, parentSpanId: text };
+
+/** What a message answers to. */
+export const replyTo = { replyToId: text, replyToIdFull: text, replyToBody: text, replyToSender: text, replyToIsQuote: flag };
+
+/** Where something can be delivered. */
+export const route = z.looseObject({ channel: text, accountId: text, to: text, threadId: id });
+
+export const tokenUsage = z.looseObject({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, total: amount });
+
+export const contextWindow = { contextTokenBudget: amount, contextWindowSource: text, contextWindowReferenceTokens: amount };
+
+/** What a channel can send; its fields are the gateway's business. */
+export const replyPayload = bag;
+
+/** A reply payload from a plugin: the flag that lets a payload read local files is the gateway's alone to set. */
+export const untrustedPayload = bag.transform((payload) =>
+  Object.fromEntries(Object.entries(payload).filter(([field]) => field !== "trustedLocalMedia")),
+);

@@ -1,0 +1,126 @@
+/**
+ * Trusted side: the plugins that the `hooks` section of a configuration makes: scripts around turns, and HOOK.md folders. A hook
+ * that is left out stays visible as a disabled plugin that says why; one that is broken does not keep the others from loading.
+ */
+import { readdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import type { CreelConfig, Grants, PluginHooksConfig } from "../protocol/config.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { hookPluginId, isHookFolder, readHookFolder, slug } from "../host/hook-folder.ts";
+import type { HookFolder } from "../host/hook-folder.ts";
+import { unmet } from "../host/hook-requirements.ts";
+import type { Logger } from "../host/log.ts";
+import type { PluginSource } from "../host/plugin.ts";
+import { TURN_HOOKS, turnAdapter } from "../host/turn-script.ts";
+
+/** A plugin that was found, before it has its place in a host. */
+export interface FoundPlugin {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly source: PluginSource;
+  readonly config?: Record<string, unknown> | undefined;
+  readonly hooks?: PluginHooksConfig | undefined;
+  readonly grants?: Grants | undefined;
+  /** Why it is not loaded. */
+  readonly off?: string | undefined;
+}
+
+/** Paths in a configuration file are relative to it. */
+export function resolveFrom(base: string, path: string): string {
+  return resolve(base, path.startsWith("~/") ? join(homedir(), path.slice(2)) : path);
+}
+
+/** One plugin per entry of `hooks.agent`: `turn-<hook>-<script>`, numbered when the same name comes again. */
+export function turnPlugins({ hooks }: CreelConfig, base: string): FoundPlugin[] {
+  const taken = new Set<string>();
+  return TURN_HOOKS.flatMap((hook) =>
+    (hooks?.agent?.[hook] ?? []).map(({ script, filter, timeoutMs, enabled }, position): FoundPlugin => {
+      const path = resolveFrom(base, script);
+      const agentIds = filter?.agentId === undefined ? undefined : [filter.agentId].flat();
+      return {
+        id: unique(`turn-${hook}-${slug(scriptName(path))}`, taken),
+        name: `${hook}: ${scriptName(path)}`,
+        source: { path, adapter: turnAdapter(path, { hook, agentIds }) },
+        hooks: timeoutMs === undefined ? undefined : { timeoutMs },
+        off: enabled === false ? `hooks.agent.${hook}[${position}].enabled is false` : undefined,
+      };
+    }),
+  );
+}
+
+/** One plugin per folder with a HOOK.md in `hooks.internal.load.extraDirs`; of two with one key the first is taken. */
+export async function hookFolderPlugins(config: CreelConfig, base: string, logger: Logger): Promise<FoundPlugin[]> {
+  const internal = config.hooks?.internal;
+  if (internal?.enabled === false) return [];
+  const found = new Map<string, FoundPlugin>();
+  for (const folder of await hookFolders(internal?.load?.extraDirs ?? [], base, logger)) {
+    const plugin = await hookFolderPlugin(folder, config);
+    const { id } = plugin;
+    if (found.has(id)) logger.warn({ plugin: id, path: folder }, "a hook of this key was found before; this one is left out");
+    else found.set(id, plugin);
+    if (plugin.off !== undefined) logger.warn({ plugin: id, path: folder, reason: plugin.off }, "a hook is left out");
+  }
+  return [...found.values()];
+}
+
+/** What the operator's `hooks.internal` says about a hook that was named as a plugin by its path. */
+export function hookSettings(hook: HookFolder, config: CreelConfig): Pick<FoundPlugin, "config" | "off"> {
+  const internal = config.hooks?.internal;
+  const { enabled, ...settings } = internal?.entries?.[hook.key] ?? {};
+  return { config: settings, off: whyOff(hook, enabled, config, settings.env) };
+}
+
+async function hookFolderPlugin(folder: string, config: CreelConfig): Promise<FoundPlugin> {
+  const source = { path: folder };
+  try {
+    const hook = await readHookFolder(folder);
+    const settings = hookSettings(hook, config);
+    const { name, version, key } = hook;
+    return { id: hookPluginId(key), name, version, source, ...settings, off: settings.off ?? notListed(key, config) };
+  } catch (error) {
+    // It fails again when it is loaded, and is then shown as failed, with the reason.
+    if (error instanceof CreelError) return { id: hookPluginId(basename(folder)), source, off: notListed(basename(folder), config) };
+    throw error;
+  }
+}
+
+function whyOff(hook: HookFolder, enabled: boolean | undefined, config: CreelConfig, env: Record<string, string> = {}): string | undefined {
+  if (config.hooks?.internal?.enabled === false) return "hooks.internal.enabled is false";
+  if (enabled === false) return `hooks.internal.entries.${hook.key}.enabled is false`;
+  return unmet(hook, { platform: process.platform, env, config });
+}
+
+/** As in OpenClaw, naming hooks under `entries` leaves out the others, unless `enabled: true` asks for all of them. */
+function notListed(key: string, { hooks }: CreelConfig): string | undefined {
+  const { enabled, entries = {} } = hooks?.internal ?? {};
+  const listed = Object.keys(entries).filter((name) => entries[name]!.enabled !== false);
+  if (enabled === true || listed.length === 0 || listed.includes(key)) return undefined;
+  return `hooks.internal.entries names other hooks and not "${key}"`;
+}
+
+async function hookFolders(dirs: readonly string[], base: string, logger: Logger): Promise<string[]> {
+  const found: string[] = [];
+  for (const dir of dirs) {
+    const path = resolveFrom(base, dir);
+    const names = await readdir(path).catch(() => undefined);
+    if (!names) logger.warn({ path }, "a folder of hooks.internal.load.extraDirs cannot be read");
+    for (const folder of [path, ...(names ?? []).toSorted().map((name) => join(path, name))]) {
+      if (await isHookFolder(folder)) found.push(folder);
+    }
+  }
+  return found;
+}
+
+function scriptName(path: string): string {
+  const name = basename(path, extname(path));
+  return name === "index" ? basename(dirname(path)) : name;
+}
+
+function unique(id: string, taken: Set<string>): string {
+  let free = id;
+  for (let number = 2; taken.has(free); number++) free = `${id}-${number}`;
+  taken.add(free);
+  return free;
+}

@@ -1,0 +1,62 @@
+/** Mail from a cell is hostile text: it is read as items that add up, or refused as a whole. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { MAIL, readMail } from "../../src/protocol/mail.ts";
+import { LOG_LEVELS } from "../../src/protocol/messages.ts";
+import { LOG_LEVELS_ORDER } from "../../src/sandbox/guest/log-levels.ts";
+
+it("items come out with their numbers and bodies", () => {
+  expect(readMail("r0,0,7,2;l3,9,7,3;\n{}abc")).toEqual([
+    { kind: MAIL.result, a: 0, b: 0, call: 7, body: "{}" },
+    { kind: MAIL.log, a: 3, b: 9, call: 7, body: "abc" },
+  ]);
+  expect(readMail("\n")).toEqual([]);
+});
+
+it("bodies may hold anything, separators too", () => {
+  const body = "a\n;,r0,0,0,0;\n";
+  expect(readMail(`l1,1,1,${body.length};\n${body}`)).toEqual([{ kind: "l", a: 1, b: 1, call: 1, body }]);
+});
+
+it.each([
+  ["no separator", "r0,0,0,0;"],
+  ["nothing at all", ""],
+  ["a number too few", "r0,0,0;\n"],
+  ["a number too many", "r0,0,0,0,0;\n"],
+  ["a negative number", "r0,-1,0,0;\n"],
+  ["a fraction", "r0,0.5,0,0;\n"],
+  ["something that is no number", "rx,0,0,0;\n"],
+  ["a length past the end", "r0,0,0,5;\nabc"],
+  ["text that no length counts", "r0,0,0,1;\nabc"],
+  ["an enormous length", "r0,0,0,9007199254740991;\nabc"],
+])("mail with %s is refused", (_, text) => {
+  expect(() => readMail(text)).toThrow(SyntaxError);
+});
+
+it("whatever is read accounts for every character, and everything else is a SyntaxError", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc
+          .tuple(fc.array(fc.tuple(fc.constantFrom("r", "l", "t", "?"), fc.array(fc.nat(20), { minLength: 3, maxLength: 5 }))), fc.string())
+          .map(([items, rest]) => `${items.map(([kind, numbers]) => `${kind}${numbers.join()};`).join("")}\n${rest}`),
+      ),
+      (text) => {
+        let items;
+        try {
+          items = readMail(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(SyntaxError);
+          return;
+        }
+        expect(items.map(({ body }) => body).join("")).toBe(text.slice(text.indexOf("\n") + 1));
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+it("the guest's log levels are the protocol's", () => {
+  expect(LOG_LEVELS_ORDER).toEqual(LOG_LEVELS);
+});

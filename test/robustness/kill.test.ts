@@ -1,0 +1,143 @@
+/** The sandbox process is killed, or kills itself, at the worst moments: every run settles, none hangs, the next one works. */
+import { expect, it, vi } from "vitest";
+import type { Host, Outcome } from "creel";
+import { actor, ask, patched, persist, sending, toolCall } from "../support/actors.ts";
+import { next, open, statuses } from "../support/host.ts";
+import { isAlive } from "../support/process.ts";
+
+const IN_FLIGHT = 1_000;
+const ACTORS = [actor("a", { priority: 10 }), actor("b", { priority: 5 }), actor("c")];
+const SOON = `async await new Promise((r) => setTimeout(r, Math.random() * 50)); return { content: event.content + api.id }`;
+
+function kill(host: Pick<Host, "pids">): number {
+  const [pid] = host.pids();
+  process.kill(pid!, "SIGKILL");
+  return pid!;
+}
+
+const works = async (host: Host) =>
+  expect(await host.run("message_sending", sending({ a: `return { content: "fine" }` }))).toMatchObject({
+    decision: "pass",
+    result: { content: "fine" },
+  });
+
+it("killed in the middle of 1,000 runs in flight: every run settles, and the next run works", async () => {
+  await using host = await open("process", { lanes: 2, plugins: ACTORS });
+  const restart = next(host, "restart");
+  const runs = Array.from({ length: IN_FLIGHT }, (_, i) => host.run("message_sending", sending({ a: SOON, b: SOON, c: SOON }, `${i}:`)));
+  await Promise.race(runs);
+  const pid = kill(host);
+  const outcomes = await Promise.all(runs);
+  await works(host);
+  expect(await restart).toMatchObject({ why: "the sandbox process was ended by SIGKILL", lanes: [0, 1] });
+  expect(isAlive(pid)).toBe(false);
+  const count = (status: string) => outcomes.filter(({ calls }) => calls.some((call) => call.status === status)).length;
+  expect(count("crashed")).toBeGreaterThan(0);
+  expect(outcomes.filter(({ calls }) => calls.every(({ status }) => status === "ok")).length).toBeGreaterThan(0);
+  for (const [i, { calls, result }] of outcomes.entries()) {
+    // What did not crash was done, in order, and counts; what crashed is named.
+    const done = calls.filter(({ status }) => status === "ok").map(({ plugin }) => plugin);
+    expect(calls.map(({ status }) => status).filter((status) => status !== "ok" && status !== "crashed")).toEqual([]);
+    expect(result?.content ?? `${i}:`).toBe(`${i}:${done.join("")}`);
+    for (const { status, error } of calls) expect(error?.code).toBe(status === "crashed" ? "ERR_SANDBOX_DIED" : undefined);
+  }
+});
+
+it("on a hook that fails closed, runs that were in the sandbox are blocked in the name of the plugin that was running", async () => {
+  await using host = await open("process", { plugins: ACTORS });
+  const runs = Array.from({ length: 20 }, () => host.run("before_tool_call", toolCall({ b: `return new Promise(() => {})` })));
+  await host.run("message_sending", sending({}));
+  kill(host);
+  for (const outcome of await Promise.all(runs)) {
+    expect(outcome).toMatchObject({ decision: "block", by: "b" });
+    expect(statuses(outcome)).toEqual(["a:ok", "b:crashed", "c:skipped"]);
+  }
+});
+
+it("of an observe hook every handler that was running is named as crashed", async () => {
+  await using host = await open("process", { lanes: 2, plugins: ACTORS });
+  const wait = `return new Promise(() => {})`;
+  const running = host.run("session:patch", patched({ a: wait, b: wait, c: wait }));
+  await host.run("message_sending", sending({}));
+  kill(host);
+  expect(statuses(await running)).toEqual(["a:crashed", "b:crashed", "c:crashed"]);
+});
+
+it("killed again and again, it comes back again and again", async () => {
+  await using host = await open("process", { plugins: ACTORS });
+  const pids = new Set<number>();
+  const outcomes: Outcome[] = [];
+  for (let round = 0; round < 5; round++) {
+    const runs = Array.from({ length: 50 }, () => host.run("message_sending", sending({ a: SOON, c: SOON })));
+    await works(host);
+    pids.add(kill(host));
+    outcomes.push(...(await Promise.all(runs)));
+    await works(host);
+  }
+  expect(pids.size).toBe(5);
+  expect(outcomes).toHaveLength(250);
+  expect(host.plugins().map(({ status }) => status)).toEqual(["ready", "ready", "ready"]);
+});
+
+it("killed while it is still starting, runs that wait are answered by the one after", async () => {
+  await using host = await open("process", { plugins: ACTORS });
+  const first = kill(host);
+  await vi.waitUntil(() => host.pids().length === 1 && host.pids()[0] !== first, { interval: 1, timeout: 5_000 });
+  const waiting = host.run("message_sending", sending({ a: `return { content: "a" }` }));
+  kill(host);
+  const outcome = await waiting;
+  expect(["ok", "crashed"]).toContain(outcome.calls[0]?.status);
+  await works(host);
+});
+
+it("calls with small budgets do not take a sandbox that is still starting for stuck", async () => {
+  await using host = await open("process", { plugins: [actor("a", { hooks: { timeoutMs: 30 } })] });
+  const restarts: string[] = [];
+  host.on("restart", ({ why }) => restarts.push(why));
+  const ready = next(host, "plugin", ({ status }) => status === "ready");
+  const restart = next(host, "restart");
+  kill(host);
+  await restart;
+  let isReady = false;
+  void ready.then(() => (isReady = true));
+  while (!isReady) await host.run("message_sending", sending({ a: `return { content: "x" }` }));
+  await vi.waitFor(() => works(host as Host), { timeout: 10_000 });
+  expect(restarts).toHaveLength(1);
+});
+
+it("runSync does not block on a sandbox that is known to be away, and works again when it is back", async () => {
+  await using host = await open("process", { plugins: ACTORS });
+  const restart = next(host, "restart");
+  const ready = next(host, "plugin", ({ status }) => status === "ready");
+  kill(host);
+  await restart;
+  const startedMs = performance.now();
+  const away = host.runSync("tool_result_persist", persist({}));
+  expect(performance.now() - startedMs).toBeLessThan(900);
+  expect(statuses(away)).toEqual(["a:crashed", "b:crashed", "c:crashed"]);
+  await ready;
+  const back = () => host.runSync("tool_result_persist", persist({ b: `return { message: { ok: true } }` }));
+  await vi.waitFor(() => expect(back().result).toEqual({ message: { ok: true } }), { timeout: 10_000 });
+});
+
+/** Fills the heap in a way that V8 answers by aborting the process. */
+const BOMB = `const all = []; for (;;) all.push(new Array(1000).fill(all.length));`;
+
+it("a plugin that aborts V8 takes the sandbox down once, not the gateway, and is the one that is named", async () => {
+  await using host = await open("process", { plugins: [...ACTORS, actor("bomb", { priority: -5, hooks: { cpuMs: 4_000 } })] });
+  const restarts: unknown[] = [];
+  host.on("restart", (fact) => restarts.push(fact));
+  const outcome = await host.run("message_sending", sending({ a: `return { content: "a" }`, bomb: BOMB }));
+  expect(statuses(outcome)).toEqual(["a:ok", "b:ok", "c:ok", "bomb:crashed"]);
+  expect(outcome).toMatchObject({ decision: "pass", result: { content: "a" } });
+  await works(host);
+  expect(await ask(host, "bomb", "1")).toBe(1);
+  expect(restarts).toHaveLength(1);
+});
+
+it("a plugin whose loading kills the sandbox is given up, and the others load", async () => {
+  await using host = await open("process", { plugins: [...ACTORS, { id: "bomb", source: `${BOMB} export default () => {};` }] });
+  expect(host.inspect("bomb").status).toBe("failed");
+  await works(host);
+  expect(host.plugins().map(({ status }) => status)).toEqual(["ready", "ready", "ready", "failed"]);
+});

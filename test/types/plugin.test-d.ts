@@ -1,0 +1,61 @@
+/** The types a plugin author meets: events and results by hook name, in every form of handler. */
+import { expectTypeOf, test } from "vitest";
+import { definePlugin } from "creel/plugin";
+import type { HookEvent, PluginApi } from "creel/plugin";
+
+declare const api: PluginApi<{ limit: number }>;
+
+test("a handler gets the event and context of its hook", () => {
+  api.on("before_tool_call", (event, ctx) => {
+    expectTypeOf(event.toolName).toEqualTypeOf<string>();
+    expectTypeOf(event.params).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(ctx.toolName).toEqualTypeOf<string>();
+    expectTypeOf(ctx.sessionKey).toEqualTypeOf<string | undefined>();
+  });
+  // @ts-expect-error misspelt hook
+  api.on("before_toolcall", () => {});
+  expectTypeOf<HookEvent<"message_sending">["content"]>().toEqualTypeOf<string>();
+});
+
+test("a handler returns the result of its hook, a promise of it, or nothing", () => {
+  api.on("message_sending", () => ({ content: "x", cancel: false }));
+  api.on("message_sending", async () => ({ content: "x" }));
+  api.on("message_sending", () => null);
+  api.on("message_sending", () => {});
+  // @ts-expect-error a field of the wrong type
+  api.on("message_sending", () => ({ content: 5 }));
+  // @ts-expect-error by promise, too
+  api.on("message_sending", async () => ({ cancel: "yes" }));
+  api.on("before_tool_call", () => ({ requireApproval: { title: "t", description: "d", severity: "warning" } }));
+  // @ts-expect-error no such severity
+  api.on("before_tool_call", () => ({ requireApproval: { title: "t", description: "d", severity: "fatal" } }));
+});
+
+test("an observer may return anything, a synchronous handler no promise", () => {
+  api.on("agent_end", () => 5);
+  api.on("agent_end", async () => "x");
+  api.on("tool_result_persist", ({ message }) => ({ message }));
+  // @ts-expect-error nobody would wait for it
+  api.on("tool_result_persist", async ({ message }) => ({ message }));
+});
+
+test("options and configuration are typed", () => {
+  api.on("before_tool_call", () => {}, { priority: 5, timeoutMs: 100, matcher: ["read"] });
+  // @ts-expect-error a priority is a number
+  api.on("before_tool_call", () => {}, { priority: "high" });
+  expectTypeOf(api.pluginConfig.limit).toEqualTypeOf<number>();
+});
+
+test("definePlugin wants an id and register", () => {
+  definePlugin<{ limit: number }>({
+    id: "x",
+    register(given) {
+      expectTypeOf(given.pluginConfig).toEqualTypeOf<{ limit: number }>();
+    },
+  });
+  definePlugin({ id: "x", async register() {} });
+  // @ts-expect-error no register
+  definePlugin({ id: "x" });
+  // @ts-expect-error no id
+  definePlugin({ register() {} });
+});
