@@ -16,7 +16,7 @@ export const LIMITS = {
   /** No one may raise a CPU budget past this: a turn blocks its lane. */
   maxCpuMs: 5_000,
   /** A turn is bounded by wall time inside V8, its budget is CPU time: this much is forgiven for being descheduled. */
-  turnSlackMs: 50,
+  turnSlackMs: 100,
   /** Top-level code plus `register`. Parsing a large bundle alone takes tens of milliseconds. */
   loadCpuMs: 1_000,
   /** A `register` that awaits something gets this long in all. */

@@ -23,14 +23,14 @@ export function merge(hook: AnyHook, state: Merged, answer: Fields, plugin: stri
   let { event, frozen } = state;
   for (const [field, rule] of Object.entries(hook.merge)) {
     if (field === WHOLE) return { event, frozen, result: combine(rule, state.result, answer, event) as Fields };
-    let value = answer[field];
-    if (value === undefined || state.frozen.has(field)) continue;
     if (rule.follows !== undefined) {
       const winner = result[rule.follows];
       if (answer[rule.follows] !== winner) continue;
       // A new winner starts from nothing.
       if (state.result?.[rule.follows] !== winner) delete result[field];
     }
+    let value = answer[field];
+    if (value === undefined || state.frozen.has(field)) continue;
     if (rule.stamps) value = { ...(value as Fields), [rule.stamps]: plugin };
     result[field] = combine(rule, result[field], value, event);
     if (rule.chains) event = { ...event, [rule.chains]: result[field] };

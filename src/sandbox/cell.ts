@@ -44,6 +44,7 @@ export class Cell {
   readonly #isolate: ivm.Isolate;
   readonly #load: Entry;
   readonly #dispatch: Entry;
+  readonly #observe: Entry;
   readonly #dispatchSync: Entry;
   readonly #invoke: Entry;
   readonly #tick: Entry;
@@ -72,6 +73,7 @@ export class Cell {
     const entry = (name: string) => entries.getSync(name, { reference: true }) as unknown as Entry;
     this.#load = entry("load");
     this.#dispatch = entry("dispatch");
+    this.#observe = entry("observe");
     this.#dispatchSync = entry("dispatchSync");
     this.#invoke = entry("invoke");
     this.#tick = entry("tick");
@@ -102,6 +104,10 @@ export class Cell {
 
   dispatch(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
     return this.#enter(this.#dispatch, [call, event, context], timeoutMs);
+  }
+
+  observe(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
+    return this.#enter(this.#observe, [call, event, context], timeoutMs);
   }
 
   dispatchSync(call: number, event: string, context: string, timeoutMs: number, echo: string | undefined): TurnEnd {

@@ -9,7 +9,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Route } from "../protocol/messages.ts";
 import { Chain } from "./chain.ts";
 import { answered, errorJson } from "./resident.ts";
-import type { Answer, Caller, Resident, SyncMode } from "./resident.ts";
+import type { Answer, Caller, Entry, Resident } from "./resident.ts";
 
 /** A reply that has grown past this is sent as it is: frames have a limit, and many results fit in it only one by one. */
 const REPLY_CHARS = LIMITS.resultBytes;
@@ -18,13 +18,14 @@ const REPLY_CHARS = LIMITS.resultBytes;
 export interface HopLane {
   resident(cell: number): Resident | undefined;
   reply(hop: Hop, frame: string, isLast: boolean): void;
+  flush(): void;
 }
 
 /** A route as the lane keeps it. */
 export interface LaneRoute extends Route {
   /** Missing for hooks that the lane was told nothing about; then every result goes to the host first. */
   readonly rule: ChainRule | undefined;
-  readonly sync: SyncMode | undefined;
+  readonly entry: Entry;
 }
 
 export class Hop implements Caller {
@@ -101,7 +102,12 @@ export class Hop implements Caller {
     const step = this.#route.steps[at]!;
     const resident = this.#lane.resident(step[0]);
     if (!resident) return answered("failed", errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }));
-    return resident.call(this, at, step, this.#chain.event, this.#context, this.#route.sync);
+    if (!resident.isQuick) {
+      // What was answered so far must not wait for this one, nor be lost if it takes the thread with it.
+      this.#send(false);
+      this.#lane.flush();
+    }
+    return resident.call(this, at, step, this.#chain.event, this.#context, this.#route.entry);
   }
 
   /** Notes an answer and says whether the next handler may run. */

@@ -3,6 +3,7 @@
  * decides nothing that counts: order, merge, policy and blame are the host's, which checks whatever comes from here.
  */
 import { connect } from "node:net";
+import type { ChainRule } from "../protocol/chain-rule.ts";
 import { pack, unpack } from "../protocol/frame.ts";
 import { isHot, readRun } from "../protocol/hot.ts";
 import type { HotRun } from "../protocol/hot.ts";
@@ -14,7 +15,7 @@ import { GuestCode } from "./cell.ts";
 import { Hop } from "./hop.ts";
 import type { HopLane, LaneRoute } from "./hop.ts";
 import { Resident } from "./resident.ts";
-import type { ResidentEvents } from "./resident.ts";
+import type { Entry, ResidentEvents } from "./resident.ts";
 
 /** How long answers may wait for the rest of their batch: they are lost if the next turn wedges the thread. */
 const FLUSH_MS = 1;
@@ -114,7 +115,7 @@ export class Lane {
 
   #laneRoute(route: Route): LaneRoute {
     const rule = this.#rules[route.hook];
-    return { ...route, rule, sync: route.mode === "sync" ? { echo: rule?.echo } : undefined };
+    return { ...route, rule, entry: entryOf(route, rule) };
   }
 
   #run(run: HotRun, link: Link): void {
@@ -141,6 +142,7 @@ export class Lane {
           if (isLast) this.#hops.get(link)?.delete(hop.id);
           this.#send(frame, link);
         },
+        flush: () => this.#flush(),
       };
       this.#sides.set(link, lane);
     }
@@ -181,4 +183,9 @@ export class Lane {
       if (outbox.length > 0) link.send(outbox.splice(0));
     }
   }
+}
+
+function entryOf({ mode }: Route, rule: ChainRule | undefined): Entry {
+  if (mode === "sync") return { as: "sync", echo: rule?.echo };
+  return { as: mode === "fan" ? "observer" : "result" };
 }

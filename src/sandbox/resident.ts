@@ -38,14 +38,12 @@ interface WaitingCall {
   readonly step: Step;
   readonly event: string;
   readonly context: string;
-  readonly sync: SyncMode | undefined;
+  readonly entry: Entry;
   readonly deadline: NodeJS.Timeout;
 }
 
-/** Set on synchronous hooks; see HookDefinition. */
-export interface SyncMode {
-  readonly echo: string | undefined;
-}
+/** How a handler is entered: its result counts, or nobody reads it, or it may not wait (and then `echo`, see HookDefinition). */
+export type Entry = { readonly as: "result" } | { readonly as: "observer" } | { readonly as: "sync"; readonly echo: string | undefined };
 
 export interface ResidentEvents {
   opened(resident: Resident, isOk: boolean, loadMs: number, body: string): void;
@@ -86,6 +84,8 @@ export class Resident {
   #loadDeadline: NodeJS.Timeout | undefined;
   #loadStartedMs = 0;
   #isDirty = false;
+  /** Its last turn was short. Of one that was not, or has not been seen at work yet, anything must be expected. */
+  isQuick = false;
 
   constructor(id: number, spec: CellSpec, guest: GuestCode, events: ResidentEvents) {
     this.id = id;
@@ -98,6 +98,7 @@ export class Resident {
   load(): void {
     if (this.#state === "gone") return;
     this.#state = "loading";
+    this.isQuick = false;
     this.#loadStartedMs = performance.now();
     this.#cell = new Cell(this.#guest, this.#spec);
     const end = this.#cell.load();
@@ -110,20 +111,19 @@ export class Resident {
   }
 
   /** Enters the cell. Undefined: the answer will come through the caller's `settle`. */
-  call(caller: Caller, at: number, step: Step, event: string, context: string, sync?: SyncMode): Answer | undefined {
-    if (this.#state === "loading") return this.#wait({ caller, at, step, event, context, sync });
+  call(caller: Caller, at: number, step: Step, event: string, context: string, entry: Entry): Answer | undefined {
+    if (this.#state === "loading") return this.#wait({ caller, at, step, event, context, entry });
     if (this.#state !== "ready") return answered("failed", this.#failure);
     if (this.#pending.size >= LIMITS.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: LIMITS.pendingCalls }));
     const [, handler, wallMs, cpuMs] = step;
     const number = callNumber(caller.cause, handler);
     const timeoutMs = Math.min(wallMs, cpuMs + LIMITS.turnSlackMs);
     const startedMs = performance.now();
-    const end = sync
-      ? this.#cell!.dispatchSync(number, event, context, timeoutMs, sync.echo)
-      : this.#cell!.dispatch(number, event, context, timeoutMs);
+    const end = this.#dispatch(number, event, context, timeoutMs, entry);
     const tookMs = performance.now() - startedMs;
     const cpuUs = turnCpuUs(tookMs);
     this.#isDirty = true;
+    this.isQuick = tookMs < QUICK_MS;
     switch (end.end) {
       case "nothing":
         return { status: "ok", wallMs: tookMs, cpuUs, body: "" };
@@ -134,6 +134,12 @@ export class Resident {
       default:
         return this.#await({ number, caller, at, step, startedMs, cpuUs, deadline: undefined, early: undefined, isStarting: true }, end);
     }
+  }
+
+  #dispatch(number: number, event: string, context: string, timeoutMs: number, entry: Entry): TurnEnd {
+    if (entry.as === "result") return this.#cell!.dispatch(number, event, context, timeoutMs);
+    if (entry.as === "observer") return this.#cell!.observe(number, event, context, timeoutMs);
+    return this.#cell!.dispatchSync(number, event, context, timeoutMs, entry.echo);
   }
 
   /** Calls a function that the plugin handed out. Nobody waits for it; that it failed is logged. */
@@ -349,8 +355,8 @@ export class Resident {
     }
     this.#events.opened(this, isOk, performance.now() - this.#loadStartedMs, text);
     this.sweep();
-    for (const { caller, at, step, event, context, sync } of this.#takeWaiting()) {
-      const answer = this.call(caller, at, step, event, context, sync);
+    for (const { caller, at, step, event, context, entry } of this.#takeWaiting()) {
+      const answer = this.call(caller, at, step, event, context, entry);
       if (answer) caller.settle(at, answer);
     }
   }
@@ -375,6 +381,8 @@ export class Resident {
     clearTimeout(this.#loadDeadline);
   }
 }
+
+const QUICK_MS = 1;
 
 const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });
 

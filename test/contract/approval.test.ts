@@ -1,6 +1,6 @@
 /** Approvals: the host asks through the gateway, and nothing but an allowing answer in time lets the tool run. Facts 33–42. */
 import { afterEach, expect, it, vi } from "vitest";
-import type { ApprovalQuestion, RequestApproval } from "creel";
+import type { RequestApproval } from "creel";
 import { actor, toolCall } from "../support/actors.ts";
 import { contract, open, sharedHost } from "../support/host.ts";
 
@@ -13,8 +13,11 @@ contract("approval", (isolation) => {
     plugins: [actor("asker", { priority: 5 }), actor("later")],
     gateway: { requestApproval: gateway },
   });
+  // "Always" is remembered per plugin, tool and agent: every run is another agent's.
+  let agents = 0;
+  const context = () => ({ toolName: "web_search", agentId: `agent-${agents++}`, sessionKey: "s" });
   const run = (more = "", params: Record<string, unknown> = { q: "x" }, signal?: AbortSignal) =>
-    shared.host.run("before_tool_call", toolCall({ asker: request(more) }, params), undefined, signal && { signal });
+    shared.host.run("before_tool_call", toolCall({ asker: request(more) }, params), context(), signal && { signal });
 
   it.each(["allow-once", "allow-always"] as const)("%s lets the tool run", async (decision) => {
     gateway.mockResolvedValue(decision);
@@ -44,9 +47,11 @@ contract("approval", (isolation) => {
       hook: "before_tool_call",
       runId: outcome.runId,
       toolName: "web_search",
+      agentId: "main",
+      sessionKey: "s",
       params: { q: "y", n: 1 },
       timeoutMs: 120_000,
-    } satisfies ApprovalQuestion);
+    });
     expect(outcome.result?.params).toEqual(question.params);
   });
 

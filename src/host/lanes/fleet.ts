@@ -17,6 +17,12 @@ export interface FleetOptions {
   restarted(why: string, lanes: readonly number[]): void;
 }
 
+export interface UnitListener {
+  /** Thread isolation brings the port for synchronous runs along. */
+  came(lane: number, sync: SyncPort | undefined): void;
+  went(lane: number): void;
+}
+
 /** One place for a unit; the unit in it may change. */
 interface Berth {
   readonly lanes: readonly LaneClient[];
@@ -30,7 +36,7 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #berths: Berth[] = [];
   readonly #stop = new AbortController();
-  #onUnit: ((lane: number, sync: SyncPort | undefined) => void) | undefined;
+  #units: UnitListener | undefined;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -54,11 +60,11 @@ export class Fleet {
     for (const berth of this.#berths) this.#launch(berth);
   }
 
-  /** Tells about the synchronous side of every lane there is and will be. */
-  onUnit(listener: (lane: number, sync: SyncPort | undefined) => void): void {
-    this.#onUnit = listener;
+  /** Tells of every lane that there is and will be, and of its end. */
+  onUnit(listener: UnitListener): void {
+    this.#units = listener;
     for (const { lanes, unit } of this.#berths)
-      if (unit) for (const [at, lane] of lanes.entries()) listener(lane.index, unit.syncPorts?.[at]);
+      if (unit) for (const [at, lane] of lanes.entries()) listener.came(lane.index, unit.syncPorts?.[at]);
   }
 
   /** Ends the unit a lane is in; another takes its place. */
@@ -82,14 +88,17 @@ export class Fleet {
     berth.startedMs = performance.now();
     for (const [at, lane] of berth.lanes.entries()) {
       lane.connect(unit.links[at]!, this.#options.greeting(lane));
-      this.#onUnit?.(lane.index, unit.syncPorts?.[at]);
+      this.#units?.came(lane.index, unit.syncPorts?.[at]);
     }
     void unit.ended.then((why) => this.#relaunch(berth, unit, why));
   }
 
   async #relaunch(berth: Berth, unit: LaneUnit, why: string): Promise<void> {
     berth.unit = undefined;
-    for (const lane of berth.lanes) lane.disconnect(why);
+    for (const lane of berth.lanes) {
+      this.#units?.went(lane.index);
+      lane.disconnect(why);
+    }
     await unit.close();
     if (this.#stop.signal.aborted) return;
     this.#options.restarted(

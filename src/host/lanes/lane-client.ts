@@ -21,8 +21,13 @@ export interface StepAnswer {
   readonly body: string;
 }
 
-/** By position in the route; undefined for steps before `from`, and for those that the lane left to the host. */
-export type Answers = readonly (StepAnswer | undefined)[];
+/** What a lane answered. */
+export interface Answers {
+  /** By position in the route; undefined for steps before `from`, and for those that the lane left to the host. */
+  readonly steps: readonly (StepAnswer | undefined)[];
+  /** The sandbox died, and which of the steps without an answer was running is not known. */
+  readonly isUnclear?: true;
+}
 
 export type RunRequest = Omit<HotRun, "id" | "route"> & { readonly route: Route };
 
@@ -79,7 +84,8 @@ export class LaneClient {
     clearTimeout(this.#suspicion);
     this.#suspicion = undefined;
     const died = failure("crashed", "ERR_SANDBOX_DIED", { detail: why });
-    for (const [id, run] of this.#pending) if (run.isSent) this.#settle(id, run, fillOpen(run, died));
+    for (const [id, run] of this.#pending)
+      if (run.isSent) this.#settle(id, run, isUnclear(run) ? { steps: run.answers, isUnclear: true } : fillOpen(run, died));
   }
 
   post(message: HostMessage, ...bodies: string[]): void {
@@ -226,7 +232,7 @@ export class LaneClient {
     const run = this.#pending.get(reply.id);
     if (!run) return;
     takeReply(reply, run.answers);
-    if (reply.isLast) this.#settle(reply.id, run, run.answers);
+    if (reply.isLast) this.#settle(reply.id, run, { steps: run.answers });
   }
 }
 
@@ -254,7 +260,12 @@ function isFan({ mode }: Route): boolean {
 
 /** Side by side, every open step was running; in a chain only the first one can have been, those behind it were not started. */
 function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): Answers {
-  if (isFan(request.route)) return answers.map((known) => known ?? answer);
+  if (isFan(request.route)) return { steps: answers.map((known) => known ?? answer) };
   const open = answers.indexOf(undefined, request.from);
-  return open < 0 ? answers : answers.with(open, answer);
+  return { steps: open < 0 ? answers : answers.with(open, answer) };
+}
+
+/** In a chain, answers of earlier steps may have died with the lane before they were sent. */
+function isUnclear({ answers, request }: PendingRun): boolean {
+  return !isFan(request.route) && answers.indexOf(undefined, request.from) < answers.length - 1;
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { portLink, socketLink } from "../../protocol/link.ts";
+import { GONE } from "./sync-line.ts";
 import type { Expect, Listening } from "./sync-bridge.ts";
 
 const servers = new Set<Server>();
@@ -37,6 +38,12 @@ function expect({ lane, token, sync }: Expect): void {
       if (folder) rmSync(folder, { recursive: true, force: true });
       port.onFrames((outgoing) => link.send(outgoing));
       if (frames.length > 1) port.send(frames.slice(1));
+    });
+    link.onEnd(() => {
+      if (!isKnown) return;
+      sync.port.postMessage(GONE);
+      Atomics.add(sync.notify, 0, 1);
+      Atomics.notify(sync.notify, 0);
     });
     lines.set(lane, () => {
       link.close();

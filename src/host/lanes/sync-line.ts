@@ -10,6 +10,9 @@ import { takeReply } from "./lane-client.ts";
 import type { RunRequest, StepAnswer } from "./lane-client.ts";
 import type { SyncPort } from "./unit.ts";
 
+/** From the bridge: the lane has hung up. */
+export const GONE = "gone";
+
 export class SyncLine {
   readonly #sync: SyncPort;
   readonly #routes = new Set<Route>();
@@ -19,8 +22,8 @@ export class SyncLine {
     this.#sync = sync;
   }
 
-  /** Undefined answers: the lane left the step to the host, or did not answer in time. Throws when the lane sends nonsense. */
-  run(request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] {
+  /** Undefined: the lane is gone. Undefined answers: it left the step to the host, or did not answer in time. Throws when it sends nonsense. */
+  run(request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] | undefined {
     const { port, notify } = this.#sync;
     const id = this.#nextRun++;
     const answers: (StepAnswer | undefined)[] = Array.from({ length: request.route.steps.length });
@@ -33,6 +36,7 @@ export class SyncLine {
     for (;;) {
       const seen = Atomics.load(notify, 0);
       for (let received; (received = receiveMessageOnPort(port));) {
+        if (received.message === GONE) return undefined;
         if (this.#read(received.message, id, answers)) return answers;
       }
       const left = deadline - performance.now();

@@ -3,7 +3,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { HopRequest } from "../runner/walk.ts";
 import type { Fleet } from "./fleet.ts";
 import { budgetOf, failure } from "./lane-client.ts";
-import type { RunRequest, StepAnswer } from "./lane-client.ts";
+import type { Answers, RunRequest, StepAnswer } from "./lane-client.ts";
 import { SyncBridge } from "./sync-bridge.ts";
 import { SyncLine } from "./sync-line.ts";
 
@@ -21,24 +21,32 @@ export class SyncLines {
   async open(): Promise<void> {
     if (!this.#opening) {
       this.#opening = [];
-      this.#fleet.onUnit((lane, sync) => {
-        if (sync) this.#lines.set(lane, new SyncLine(sync));
-        else this.#opening!.push(this.#dial(lane));
+      this.#fleet.onUnit({
+        came: (lane, sync) => {
+          if (sync) this.#lines.set(lane, new SyncLine(sync));
+          else this.#opening!.push(this.#dial(lane));
+        },
+        went: (lane) => this.#lines.delete(lane),
       });
     }
     await Promise.all(this.#opening);
   }
 
-  run({ lane, request }: HopRequest): (StepAnswer | undefined)[] {
+  run({ lane, request }: HopRequest): Answers {
     const budgetMs = budgetOf(request) + LIMITS.laneGraceMs;
     const answers = this.#ask(lane.index, request, budgetMs);
     answers[request.from] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallMs: budgetMs };
-    return answers;
+    return { steps: answers };
   }
 
   #ask(lane: number, request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] {
     try {
-      return this.#lines.get(lane)?.run(request, budgetMs) ?? [];
+      const line = this.#lines.get(lane);
+      if (!line) return died(request);
+      const answers = line.run(request, budgetMs);
+      if (answers) return answers;
+      this.#lines.delete(lane);
+      return died(request);
     } catch (error) {
       this.#fleet.condemn(lane);
       const answers: (StepAnswer | undefined)[] = [];
@@ -58,4 +66,11 @@ export class SyncLines {
     this.#fleet.lanes[lane]!.post({ kind: "dial", ...invitation });
     this.#lines.set(lane, new SyncLine(sync));
   }
+}
+
+/** Nobody is there to ask: the caller is not kept waiting for a replacement. */
+function died({ from }: RunRequest): (StepAnswer | undefined)[] {
+  const answers: (StepAnswer | undefined)[] = [];
+  answers[from] = failure("crashed", "ERR_SANDBOX_DIED", { detail: "a replacement is being started" });
+  return answers;
 }

@@ -25,7 +25,7 @@ export function fan(input: RunInput): Fan {
       const reads = new Map<Handler, Read>();
       for (const [index, { handlers }] of segments.entries()) {
         for (const [position, handler] of handlers.entries()) {
-          const step = answers[index]?.[position];
+          const step = answers[index]?.steps[position];
           if (step) reads.set(handler, readAnswer(input, handler, step));
         }
       }

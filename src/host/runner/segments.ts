@@ -8,6 +8,8 @@ export interface Segment {
   readonly lane: LaneClient;
   readonly route: Route;
   readonly handlers: readonly Handler[];
+  /** The route of one handler alone. */
+  alone(at: number): Route;
 }
 
 const known = new WeakMap<Plan, readonly Segment[]>();
@@ -41,13 +43,11 @@ function remembered(plan: Plan, make: () => readonly Segment[]): readonly Segmen
 
 function segment(hook: AnyHook, mode: Route["mode"], handlers: readonly Handler[]): Segment {
   const { lane } = handlers[0]!;
-  return {
-    lane,
-    handlers,
-    route: lane.route(
+  const route = (some: readonly Handler[]): Route =>
+    lane.route(
       hook.name,
       mode,
-      handlers.map(({ step }) => step),
-    ),
-  };
+      some.map(({ step }) => step),
+    );
+  return { lane, handlers, route: route(handlers), alone: (at) => route([handlers[at]!]) };
 }

@@ -32,16 +32,24 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
   let event = input.eventText;
   let by: Handler | undefined;
 
-  for (const { lane, route, handlers } of segmentsOf(hook, chosen.handlers)) {
-    for (let from = 0; from < handlers.length && !by;) {
-      const answers = yield { lane, request: { cause, route, from, chains: state.frozen.size === 0, event, context: input.contextText } };
+  for (const segment of segmentsOf(hook, chosen.handlers)) {
+    const { lane, handlers } = segment;
+    let isAlone = false;
+    for (let at = 0; at < handlers.length && !by;) {
+      // After a death whose cause is not clear the rest is run one by one, so that the next one has a name.
+      const route = isAlone ? segment.alone(at) : segment.route;
+      const offset = isAlone ? at : 0;
+      const { steps, isUnclear } = yield {
+        lane,
+        request: { cause, route, from: at - offset, chains: state.frozen.size === 0, event, context: input.contextText },
+      };
       const before = state.event;
-      const first = from;
-      for (let at = first; at < handlers.length; at++) {
+      const first = at;
+      if (isUnclear) isAlone = true;
+      for (; at < handlers.length; at++) {
         // The lane left the rest to us: go on with a new hop from here. It may not leave us everything.
-        const step = answers[at] ?? (at === first ? NO_ANSWER : undefined);
+        const step = steps[at - offset] ?? (at === first && !isUnclear ? NO_ANSWER : undefined);
         if (!step) break;
-        from = at + 1;
         const handler = handlers[at]!;
         const { call, answer } = readAnswer(input, handler, step);
         called.push(call);

@@ -65,6 +65,17 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   return returned;
 }
 
+/** As dispatch, for a handler whose result nobody reads: it need not even be data. */
+function observe(number: number, eventText: string, contextText: string): Returned {
+  return turn(number, () =>
+    settle(call(handlers[handlerOf(number)]!, undefined, [parse(eventText), parse(contextText)]), number, noResult),
+  );
+}
+
+function noResult(): Returned {
+  return RETURNED.nothing;
+}
+
 /** For hooks whose gateway cannot wait. `echo` is the event field that counts as the result when it was changed in place. */
 function dispatchSync(number: number, eventText: string, contextText: string, echo?: string): Returned {
   return turn(number, () => {
@@ -227,5 +238,5 @@ function install(): void {
 
 install();
 
-/** The lane takes these nine by reference; they are reachable from nowhere else. */
-export default bare({ load, dispatch, dispatchSync, invoke, tick, tell, abandon, mail, lastWords });
+/** The lane takes these ten by reference; they are reachable from nowhere else. */
+export default bare({ load, dispatch, observe, dispatchSync, invoke, tick, tell, abandon, mail, lastWords });

@@ -1,0 +1,198 @@
+/** The host's view of a lane: it believes nothing it has not checked, and settles everything it was asked, whatever the lane does. */
+import fc from "fast-check";
+import { expect, it, vi } from "vitest";
+import { pack } from "../../src/protocol/frame.ts";
+import { writeReply } from "../../src/protocol/hot.ts";
+import type { StepReply } from "../../src/protocol/hot.ts";
+import { playedLane, PlayedLink, start } from "../support/lane.ts";
+
+const step = (position: number, body = "", status: StepReply["status"] = "ok"): StepReply => ({ step: position, status, wallUs: 10, cpuUs: 5, body });
+
+it("what should be done waits until the lane is ready, and then goes together, in order", async () => {
+  const { lane, link } = playedLane();
+  lane.connect(link, ["hello"]);
+  const runs = [start(lane, 1), start(lane, 1)];
+  expect(link.runs()).toEqual([]);
+  link.ready();
+  await Promise.resolve();
+  expect(link.sent[0]).toBe("hello");
+  expect(link.runs()).toEqual(runs.map(({ id }) => id));
+  link.say(...runs.map(({ id }) => writeReply(id, true, [step(0, `"${id}"`)])));
+  expect((await Promise.all(runs)).map(([answer]) => answer?.body)).toEqual(runs.map(({ id }) => `"${id}"`));
+});
+
+it("answers may come in parts and out of order; the last part settles the run", async () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 3, { mode: "fan" });
+  await Promise.resolve();
+  link.say(writeReply(run.id, false, [step(2, "2")]));
+  link.say(writeReply(run.id, true, [step(0, "0"), step(1, "1", "failed")]));
+  const answers = await run;
+  expect(answers).toMatchObject([{ body: "0" }, { body: "1", status: "failed" }, { body: "2" }]);
+  expect(answers[0]).toMatchObject({ wallMs: 0.01, cpuMs: 0.005 });
+  expect(condemned).toEqual([]);
+});
+
+it("a lane cannot take back an answer it gave, nor answer a run twice", async () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 2);
+  await Promise.resolve();
+  link.say(writeReply(run.id, false, [step(0, "first")]), writeReply(run.id, true, [step(0, "second")]), writeReply(run.id, true, [step(0, "third"), step(1, "late")]));
+  expect(await run).toMatchObject([{ body: "first" }, undefined]);
+  expect(condemned).toEqual([]);
+});
+
+it("replies to runs it was never asked are ignored", () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  link.say(writeReply(4711, true, [step(0)]));
+  expect(condemned).toEqual([]);
+});
+
+it.each([
+  ["an empty frame", ""],
+  ["no frame at all", "nonsense"],
+  ["a header that is not JSON", "{\n"],
+  ["a message of an unknown kind", pack({ kind: "own" })],
+  ["a message that only the host may send", pack({ kind: "drop", cell: 0 })],
+  ["a cell that is no number", pack({ kind: "log", cell: "0", level: "info" }, "x")],
+  ["a negative cell", pack({ kind: "fault", cell: -1 }, "x")],
+  ["an unknown log level", pack({ kind: "log", cell: 0, level: "fatal" }, "x")],
+  ["bodies that do not add up", `{"kind":"log","cell":0,"level":"info","sizes":[5]}\nx`],
+  ["a reply that is cut off", "A1,1;0,0,0,0,5\nx"],
+  ["a run, which only the host may send", "R1,1,0,0,1,2\n{}{}"],
+])("a lane that sends %s is condemned, and what was pending in it is settled when it goes", async (_, frame) => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 2);
+  await Promise.resolve();
+  link.say(frame);
+  expect(condemned).toHaveLength(1);
+  expect(condemned[0]).toContain("not of the protocol");
+  lane.disconnect("it was killed");
+  expect(await run).toMatchObject([{ status: "crashed" }, undefined]);
+});
+
+it("a lane that answers a step that was not asked for is condemned", async () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 2);
+  await Promise.resolve();
+  link.say(writeReply(run.id, true, [step(2)]));
+  expect(condemned).toHaveLength(1);
+  lane.disconnect("killed");
+  await run;
+});
+
+it("a lane that speaks of a cell that is not its own is condemned", () => {
+  const { lane, link, condemned } = playedLane((kind) => {
+    if (kind === "log") throw new RangeError("a message about a cell that is not in lane 0");
+  });
+  lane.connect(link, []);
+  link.ready();
+  link.say(pack({ kind: "log", cell: 99, level: "info" }, "x"));
+  expect(condemned[0]).toContain("a cell that is not in lane 0");
+});
+
+it("whatever a lane sends, nothing is thrown at the link", () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  void start(lane, 3);
+  const frame = fc.oneof(fc.string(), fc.json().map((json) => `${json}\n`), fc.array(fc.integer({ min: -1, max: 5 })).map((numbers) => `A${numbers.join()}\n`), fc.dictionary(fc.constantFrom("kind", "cell", "ok", "level", "sizes"), fc.jsonValue()).map((header) => `${JSON.stringify(header)}\n`));
+  fc.assert(
+    fc.property(fc.array(frame), (frames) => {
+      link.say(...frames);
+    }),
+    { numRuns: 500 },
+  );
+  expect(condemned.length).toBeGreaterThan(0);
+  lane.disconnect("killed");
+});
+
+it("when the lane dies, the first open step of a chain was running and is crashed; those behind it were not started", async () => {
+  const { lane, link } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 3);
+  await Promise.resolve();
+  link.say(writeReply(run.id, false, [step(0, "0")]));
+  lane.disconnect("SIGKILL");
+  const answers = await run;
+  expect(answers).toMatchObject([{ status: "ok" }, { status: "crashed" }, undefined]);
+  expect(answers[1]?.body).toContain("ERR_SANDBOX_DIED");
+});
+
+it("when the lane dies, every open step of a fan was running and is crashed", async () => {
+  const { lane, link } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 3, { mode: "fan" });
+  await Promise.resolve();
+  link.say(writeReply(run.id, false, [step(1, "1")]));
+  lane.disconnect("SIGKILL");
+  expect((await run).map((answer) => answer?.status)).toEqual(["crashed", "ok", "crashed"]);
+});
+
+it("what was not sent when the lane died goes to its replacement", async () => {
+  const { lane, link } = playedLane();
+  lane.connect(link, []);
+  const run = start(lane, 1);
+  lane.disconnect("died while starting");
+  const replacement = new PlayedLink();
+  lane.connect(replacement, ["hello again"]);
+  replacement.ready();
+  expect(link.runs()).toEqual([]);
+  expect(replacement.runs()).toEqual([run.id]);
+  // The route that the run names was told first.
+  expect(replacement.sent.findIndex((frame) => frame.includes(`"route"`))).toBeLessThan(replacement.sent.findIndex((frame) => frame.startsWith("R")));
+  replacement.say(writeReply(run.id, true, [step(0, "done")]));
+  expect((await run)[0]?.body).toBe("done");
+});
+
+it("a cancelled run is cancelled in the lane if it was sent, withdrawn if not, and never answered", async () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  const unsent = start(lane, 1);
+  lane.cancel(unsent.id);
+  link.ready();
+  expect(link.runs()).toEqual([]);
+  const sent = start(lane, 1);
+  await Promise.resolve();
+  lane.cancel(sent.id);
+  await Promise.resolve();
+  expect(link.sent.some((frame) => frame.includes(`"cancel"`) && frame.includes(String(sent.id)))).toBe(true);
+  link.say(writeReply(sent.id, true, [step(0)]));
+  expect(condemned).toEqual([]);
+  const answered = vi.fn();
+  void sent.then(answered);
+  void unsent.then(answered);
+  await Promise.resolve();
+  expect(answered).not.toHaveBeenCalled();
+});
+
+it("a lane that never answers is given up after the budget, and condemned when it stays silent", async () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const answers = await start(lane, 2, { wallMs: 10 });
+  expect(answers).toMatchObject([{ status: "timeout" }, undefined]);
+  expect(answers[0]?.body).toContain("ERR_SANDBOX_STUCK");
+  await vi.waitFor(() => expect(condemned).toHaveLength(1), { timeout: 5_000 });
+});
+
+it("a lane that is still starting is not condemned for being slow", async () => {
+  const { lane, link, condemned } = playedLane();
+  lane.connect(link, []);
+  expect(await start(lane, 1, { wallMs: 10 })).toMatchObject([{ status: "timeout" }]);
+  link.ready();
+  expect(link.runs()).toEqual([]);
+  expect(condemned).toEqual([]);
+});

@@ -1,0 +1,42 @@
+/** The line of a caller that blocks: it waits no longer than the budget, and believes no more than the other line does. */
+import { MessageChannel } from "node:worker_threads";
+import { expect, it, onTestFinished } from "vitest";
+import { SyncLine } from "../../src/host/lanes/sync-line.ts";
+import type { RunRequest } from "../../src/host/lanes/lane-client.ts";
+import { writeReply } from "../../src/protocol/hot.ts";
+
+const request: RunRequest = { cause: 1, route: { kind: "route", route: 0, hook: "tool_result_persist", mode: "sync", steps: [[0, 0, 100, 10]] }, from: 0, chains: true, event: "{}", context: "{}" };
+
+/** A line whose far end has said these things before anybody asked: the first run is number 1. */
+function lineThatHeard(...messages: unknown[]): SyncLine {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  for (const message of messages) port2.postMessage(message);
+  return new SyncLine({ port: port1, notify: new Int32Array(new SharedArrayBuffer(4)) });
+}
+
+const reply = (id: number, body: string) => writeReply(id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body }]);
+
+it("gives the answer that is there", () => {
+  expect(lineThatHeard([reply(1, `"mine"`)]).run(request, 1_000)).toMatchObject([{ status: "ok", body: `"mine"` }]);
+});
+
+it("drops answers to other runs, and waits for its own no longer than the budget", () => {
+  const startedMs = performance.now();
+  expect(lineThatHeard([reply(7, `"other"`)], []).run(request, 60)).toEqual([undefined]);
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(55);
+});
+
+it.each([["text"], [["nonsense"]], [[5]], [{ length: 1 }], [[`{"kind":"reply"}\n`]], [["A1,1;5,0,0,0,0\n"]], [["A1,9\n"]]])(
+  "nonsense (%j) is either not heard or an error, never an answer",
+  (message) => {
+    const line = lineThatHeard(message);
+    let answers: unknown = [undefined];
+    try {
+      answers = line.run(request, 20);
+    } catch (error) {
+      expect(error).toBeInstanceOf(RangeError);
+    }
+    expect(answers).toEqual([undefined]);
+  },
+);

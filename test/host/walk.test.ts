@@ -1,0 +1,102 @@
+/** The walk along a chain: whatever a lane answers or does not answer, the host asks a bounded number of times and comes to an outcome. */
+import { expect, it } from "vitest";
+import { CATALOG } from "creel";
+import type { Answers, LaneClient, StepAnswer } from "../../src/host/lanes/lane-client.ts";
+import type { Plugin } from "../../src/host/plugin.ts";
+import type { Plan } from "../../src/host/registry.ts";
+import type { RunInput } from "../../src/host/runner/run-input.ts";
+import { walk } from "../../src/host/runner/walk.ts";
+import { playedLane } from "../support/lane.ts";
+
+const ok = (body = ""): StepAnswer => ({ status: "ok", wallMs: 1, cpuMs: 1, body });
+
+function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"): RunInput {
+  const plan = lanes.map((lane, index) => ({
+    plugin: { id: `p${index}`, order: index } as Plugin,
+    lane,
+    priority: 0,
+    filter: undefined,
+    needsAuthority: false,
+    isReentrant: false,
+    budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
+    step: [index, 0, 1_000, 100],
+  })) satisfies Plan;
+  const event = { to: "x", content: "o" };
+  return {
+    runId: "r1",
+    cause: 1,
+    chain: { rootRunId: "r1", depth: 0, path: [], by: undefined },
+    hook: CATALOG.message_sending,
+    plan,
+    failure,
+    event,
+    context: {},
+    eventText: JSON.stringify(event),
+    contextText: "{}",
+  };
+}
+
+/** Plays the lanes: how often it was asked, with which events, and what came of it. */
+function play(given: RunInput, answer: (asked: number, from: number) => Answers) {
+  const steps = walk(given);
+  const events: string[] = [];
+  let next = steps.next();
+  while (!next.done) {
+    const { from, event } = next.value.request;
+    events.push((JSON.parse(event) as { content: string }).content);
+    if (events.length > 100) throw new Error("it asks for ever");
+    next = steps.next(answer(events.length, from));
+  }
+  return { asked: events.length, events, outcome: next.value };
+}
+
+const lane = () => playedLane().lane;
+const same = (count: number) => Array<LaneClient>(count).fill(lane());
+
+it("a lane that answers nothing is asked once per handler, and each is crashed by name", () => {
+  const { asked, outcome } = play(input(same(3)), () => []);
+  expect(asked).toBe(3);
+  expect(outcome.calls.map(({ plugin, status, error }) => [plugin, status, error?.code])).toEqual(["p0", "p1", "p2"].map((id) => [id, "crashed", "ERR_SANDBOX_PROTOCOL"]));
+  expect(outcome).toMatchObject({ decision: "pass", result: undefined });
+});
+
+it("on a hook that fails closed, no answer ends the run", () => {
+  const { asked, outcome } = play(input(same(3), "closed"), () => []);
+  expect(asked).toBe(1);
+  expect(outcome).toMatchObject({ decision: "cancel", by: "p0" });
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["crashed", "skipped", "skipped"]);
+});
+
+it("handlers in a row in one lane are asked for in one hop, others in their own", () => {
+  const [one, two] = [lane(), lane()];
+  expect(play(input([one, one, two, two, one]), (_, from) => Array.from({ length: from + 2 }, () => ok())).asked).toBe(3);
+});
+
+it("a lane that leaves the rest to the host is asked again from there, with the event as it stands", () => {
+  const { events, outcome } = play(input(same(3)), (asked, from) => {
+    const answers: StepAnswer[] = [];
+    answers[from] = ok(JSON.stringify({ content: `c${asked}` }));
+    return answers;
+  });
+  expect(events).toEqual(["o", "c1", "c2"]);
+  expect(outcome.result).toEqual({ content: "c3" });
+});
+
+it("answers with a hole count up to the hole, and the rest is asked again", () => {
+  const { asked, outcome } = play(input(same(3)), (_, from) => (from === 0 ? [ok(`{"content":"a"}`), undefined, ok(`{"content":"z"}`)] : [undefined, ok(`{"content":"b"}`), ok()]));
+  expect(asked).toBe(2);
+  expect(outcome.result).toEqual({ content: "b" });
+});
+
+it("answers past the last handler, or past a terminal one, are not read", () => {
+  const { outcome } = play(input(same(2)), () => [ok(`{"cancel":true}`), ok(`{"content":"evil"}`), ok(`{"content":"evil"}`)]);
+  expect(outcome).toMatchObject({ decision: "cancel", by: "p0", result: { cancel: true } });
+  expect(outcome.result).not.toHaveProperty("content");
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["ok", "skipped"]);
+});
+
+it.each(["{", "undefined", `{"content":5}`, `[]`])("a body that is no result (%s) is that handler's failure", (body) => {
+  const { outcome } = play(input(same(1)), () => [ok(body)]);
+  expect(outcome.calls[0]).toMatchObject({ plugin: "p0", status: "failed" });
+  expect(outcome.result).toBeUndefined();
+});
