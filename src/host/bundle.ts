@@ -25,10 +25,12 @@ const SDK_CODE =
 /** What stacks call a plugin that was given as text, and a virtual entry. */
 const INLINE = "plugin.ts";
 const ADAPTER = "creel-adapter.js";
+/** What an adapter imports: the file it makes a plugin of. */
+export const ADAPTED = "creel:adapted";
 
-/** `adapter` is the text of a virtual entry, which imports the real one by its absolute path. */
+/** `adapter` is the text of a virtual entry, which imports the real one as ADAPTED and so never mentions the host's paths. */
 export async function bundleFile(root: string, entry: string, adapter?: string): Promise<PluginBundle> {
-  return adapter === undefined ? bundle({ input: entry, cwd: root }) : bundle({ input: ADAPTER, cwd: root, source: adapter });
+  return bundle(adapter === undefined ? { input: entry, cwd: root } : { input: ADAPTER, cwd: root, source: adapter, adapted: entry });
 }
 
 const inline = new Map<string, Promise<PluginBundle>>();
@@ -45,13 +47,21 @@ export function bundleText(source: string): Promise<PluginBundle> {
   return made;
 }
 
-async function bundle({ input, cwd, source }: { input: string; cwd: string; source?: string }): Promise<PluginBundle> {
+interface BundleInput {
+  readonly input: string;
+  readonly cwd: string;
+  readonly source?: string;
+  readonly adapted?: string;
+}
+
+async function bundle({ input, cwd, source, adapted }: BundleInput): Promise<PluginBundle> {
   // Loading the bundler takes tens of milliseconds; a host whose plugins are all installed never needs it.
   const { rolldown } = await import("rolldown");
   const virtual: RolldownPlugin = {
     name: "creel",
     resolveId: (id, importer) => {
       if (SDK.test(id)) return "\0creel-sdk";
+      if (adapted !== undefined && id === ADAPTED) return adapted;
       if (source !== undefined && importer === undefined) return resolve(cwd, input);
       return null;
     },

@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import * as z from "zod";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { ADAPTED } from "./bundle.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { firstIssue } from "./issues.ts";
 
@@ -108,9 +109,9 @@ export function slug(text: string): string {
  * changing it: by adding to `messages` (commands) and to `context.bootstrapFiles` (agent:bootstrap). Here each gets a copy of its
  * own as JSON, so the adapter makes the Date and hands back what was added. What a handler returns is dropped, as OpenClaw does.
  */
-export function hookAdapter({ entry, exported, events, key, description }: HookFolder): string {
+export function hookAdapter({ exported, events, key, description }: HookFolder): string {
   const options = { name: key, ...(description !== undefined && { description }) };
-  return `import * as hook from ${JSON.stringify(entry)};
+  return `import * as hook from ${JSON.stringify(ADAPTED)};
 const handler = hook[${JSON.stringify(exported)}];
 export default (api) => {
   if (typeof handler !== "function") throw new TypeError("the hook's export " + ${JSON.stringify(JSON.stringify(exported))} + " is not a function");

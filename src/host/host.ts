@@ -250,17 +250,19 @@ export class CoreHost {
   #start(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {
     const startedMs = performance.now();
     this.#inFlight += 1;
-    return drive(input, signal).then(
-      (outcome) => {
-        if (needsApproval(outcome)) return this.#approve(outcome, input, startedMs, signal);
-        this.#finished();
-        this.#report(outcome, startedMs);
-        return outcome;
-      },
-      (error: unknown) => {
-        this.#finished();
-        throw error;
-      },
+    return new Promise((resolve, reject) =>
+      drive(input, signal, {
+        resolve: (outcome) => {
+          if (needsApproval(outcome)) return resolve(this.#approve(outcome, input, startedMs, signal));
+          this.#finished();
+          this.#report(outcome, startedMs);
+          resolve(outcome);
+        },
+        reject: (error) => {
+          this.#finished();
+          reject(error);
+        },
+      }),
     );
   }
 

@@ -4,6 +4,7 @@
  */
 import { stat } from "node:fs/promises";
 import { CreelError } from "../protocol/errors.ts";
+import { ADAPTED } from "./bundle.ts";
 
 export const TURN_HOOKS = ["beforeTurn", "afterTurn", "onTurnError"] as const;
 export type TurnHook = (typeof TURN_HOOKS)[number];
@@ -15,9 +16,9 @@ export interface TurnScript {
 }
 
 /** The virtual entry of a script's bundle. */
-export function turnAdapter(entry: string, { hook, agentIds }: TurnScript): string {
+export function turnAdapter({ hook, agentIds }: TurnScript): string {
   const [name, options] = [JSON.stringify(hook), JSON.stringify(agentIds ? { agentIds } : {})];
-  return `import * as script from ${JSON.stringify(entry)};
+  return `import * as script from ${JSON.stringify(ADAPTED)};
 const run = script.default;
 export default (api) => {
   if (typeof run !== "function") throw new TypeError("the default export of a turn hook's script must be a function (ctx) => result");

@@ -53,17 +53,15 @@ export function writeRun({ id, cause, route, from, chains, event, context }: Hot
 
 /** Trusted: only a host writes runs. */
 export function readRun(frame: string): HotRun {
-  const end = frame.indexOf("\n");
-  const [id, cause, route, from, chains, length] = frame.slice(1, end).split(",").map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const middle = end + 1 + length;
-  return { id, cause, route, from, chains: chains === 1, event: frame.slice(end + 1, middle), context: frame.slice(middle) };
+  const numbers = new Numbers(frame, 1);
+  const id = numbers.next();
+  const cause = numbers.next();
+  const route = numbers.next();
+  const from = numbers.next();
+  const chains = numbers.next() === 1;
+  const length = numbers.next();
+  const middle = numbers.at + length;
+  return { id, cause, route, from, chains, event: frame.slice(numbers.at, middle), context: frame.slice(middle) };
 }
 
 export function writeReply(id: number, isLast: boolean, steps: readonly StepReply[]): string {
@@ -80,23 +78,49 @@ export function writeReply(id: number, isLast: boolean, steps: readonly StepRepl
 export function readReply(frame: string): HotReply {
   const end = frame.indexOf("\n");
   if (frame[0] !== REPLY || end < 0) throw new RangeError("not a reply");
-  const entries = frame.slice(1, end).split(";");
-  const [id, last] = numbers(entries[0]!, 2) as [number, number];
+  const numbers = new Numbers(frame, 1);
+  const id = numbers.next();
+  const last = numbers.next();
   const steps: StepReply[] = [];
-  let at = end + 1;
-  for (let index = 1; index < entries.length; index++) {
-    const [step, code, wallUs, cpuUs, length] = numbers(entries[index]!, 5) as [number, number, number, number, number];
-    const status = STEP_STATUSES[code];
+  let body = end + 1;
+  while (numbers.at <= end) {
+    const step = numbers.next();
+    const status = STEP_STATUSES[numbers.next()];
+    const wallUs = numbers.next();
+    const cpuUs = numbers.next();
+    const length = numbers.next();
     if (status === undefined) throw new RangeError("a reply with an unknown status");
-    steps.push({ step, status, wallUs, cpuUs, body: frame.slice(at, (at += length)) });
+    steps.push({ step, status, wallUs, cpuUs, body: frame.slice(body, (body += length)) });
   }
-  if (at !== frame.length || last > 1) throw new RangeError("a reply whose sizes do not add up");
+  if (numbers.at !== end + 1 || body !== frame.length || last > 1) throw new RangeError("a reply whose sizes do not add up");
   return { id, isLast: last === 1, steps };
 }
 
-function numbers(text: string, count: number): number[] {
-  const found = text.split(",").map(Number);
-  if (found.length !== count) throw new RangeError("a reply with a field too many or too few");
-  for (const number of found) if (!Number.isSafeInteger(number) || number < 0) throw new RangeError("a reply with an impossible number");
-  return found;
+const ZERO = 48;
+const NINE = 57;
+
+/** Reads decimal numbers off a line, each with the one character that ends it. */
+class Numbers {
+  readonly #text: string;
+  at: number;
+
+  constructor(text: string, at: number) {
+    this.#text = text;
+    this.at = at;
+  }
+
+  next(): number {
+    const text = this.#text;
+    let at = this.at;
+    let value = 0;
+    let code = text.charCodeAt(at);
+    while (code >= ZERO && code <= NINE) {
+      value = value * 10 + (code - ZERO);
+      at += 1;
+      code = text.charCodeAt(at);
+    }
+    if (at === this.at || value > Number.MAX_SAFE_INTEGER || Number.isNaN(code)) throw new RangeError("a number was expected");
+    this.at = at + 1;
+    return value;
+  }
 }

@@ -19,10 +19,12 @@ export interface Link {
 /** `notify` is set on the lane's end of a link for synchronous runs: the host sleeps on it. */
 export function portLink(port: MessagePort, notify?: Int32Array): Link {
   return {
-    onFrames: (listener) => void port.on("message", listener),
+    onFrames: (listener) =>
+      void port.on("message", (sent: string | readonly string[]) => listener(typeof sent === "string" ? [sent] : sent)),
     onEnd: (listener) => void port.on("close", () => listener("the port was closed")),
     send: (frames) => {
-      port.postMessage(frames);
+      // One frame is the common case, and a string is the cheapest thing to clone.
+      port.postMessage(frames.length === 1 ? frames[0] : frames);
       if (notify) {
         Atomics.add(notify, 0, 1);
         Atomics.notify(notify, 0);

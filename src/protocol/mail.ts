@@ -6,8 +6,12 @@
  * (a `toJSON`, a setter) can run while it is built or read.
  */
 
-/** What entering a cell gives back at once. A text that starts with "!" is an error, any other is the result's JSON. */
-export const RETURNED = { nothing: 0, pending: 1 } as const;
+/**
+ * What entering a cell gives back at once. A text that starts with "!" is an error, any other is the result's JSON; a space
+ * before it says that there is mail already, as `mail` does for nothing.
+ */
+export const RETURNED = { nothing: 0, pending: 1, nothingButMail: 2 } as const;
+export const MAIL_MARK = " ";
 export const ERROR_MARK = "!";
 
 /**

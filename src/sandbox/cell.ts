@@ -5,7 +5,7 @@
  */
 import ivm from "isolated-vm";
 import { LIMITS } from "../protocol/limits.ts";
-import { ERROR_MARK, RETURNED } from "../protocol/mail.ts";
+import { ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
 
 export type TurnEnd =
   /** The handler returned nothing, or a promise that is still pending. */
@@ -55,6 +55,8 @@ export class Cell {
   readonly #spec: CellSpec;
   readonly #context: ivm.Context;
   readonly #timed = { timeout: 0 };
+  /** The last turn left mail before it returned; it may have left more since. */
+  hasMail = false;
 
   constructor(guest: GuestCode, spec: CellSpec) {
     this.#spec = spec;
@@ -158,10 +160,14 @@ export class Cell {
     } catch (error) {
       return this.#classify(error, performance.now() - started);
     }
+    this.hasMail = false;
     if (returned === RETURNED.nothing) return NOTHING;
     if (returned === RETURNED.pending) return PENDING;
+    this.hasMail = returned === RETURNED.nothingButMail || (typeof returned === "string" && returned[0] === MAIL_MARK);
+    if (returned === RETURNED.nothingButMail) return NOTHING;
     if (typeof returned !== "string") return { end: "broken", detail: "the bootstrap answered out of turn" };
-    return returned[0] === ERROR_MARK ? { end: "error", text: returned.slice(1) } : { end: "result", text: returned };
+    const text = this.hasMail ? returned.slice(1) : returned;
+    return text[0] === ERROR_MARK ? { end: "error", text: text.slice(1) } : { end: "result", text };
   }
 
   /** Runs a few string operations of ours. No plugin code should be able to run here; there is a clock on it all the same. */

@@ -17,21 +17,29 @@ import type { HopLane, LaneRoute } from "./hop.ts";
 import { Resident } from "./resident.ts";
 import type { Entry, ResidentEvents } from "./resident.ts";
 
-/** How long answers may wait for the rest of their batch: they are lost if the next turn wedges the thread. */
-const FLUSH_MS = 1;
+/** How long answers may wait for the rest of their batch: while they do, the host has nothing to work on. */
+const FLUSH_MS = 0.1;
+/** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */
+const SWEEP_MS = 2;
+
+/** What belongs to one link: its runs, which it numbers by itself, and what is to be sent back on it. */
+interface Side extends HopLane {
+  readonly hops: Map<number, Hop>;
+  outbox: string[];
+}
 
 export class Lane {
   readonly #main: Link;
-  readonly #outboxes = new Map<Link, string[]>();
   readonly #residents = new Map<number, Resident>();
-  /** Runs that wait for something, by link: each numbers its own. */
-  readonly #hops = new Map<Link, Map<number, Hop>>();
   /** Whose cells were entered in this batch. */
   readonly #touched = new Set<Resident>();
   readonly #routes = new Map<number, LaneRoute>();
-  readonly #sides = new Map<Link, HopLane>();
+  readonly #sides = new Map<Link, Side>();
   #rules: Hello["rules"] = {};
   #guest = new GuestCode("");
+  /** Whose cells may have left something after their answers. */
+  readonly #late = new Set<Resident>();
+  #sweeper: NodeJS.Timeout | undefined;
   #firstUnsentMs = 0;
   #isServing = false;
 
@@ -49,20 +57,31 @@ export class Lane {
 
   /** Serves a link. All links share the cells; answers go back where the question came from. */
   attach(link: Link): void {
-    this.#outboxes.set(link, []);
-    this.#hops.set(link, new Map());
-    link.onFrames((frames) => this.#serve(frames, link));
-    link.onEnd(() => {
-      this.#outboxes.delete(link);
-      this.#hops.delete(link);
-      this.#sides.delete(link);
+    const hops = new Map<number, Hop>();
+    this.#sides.set(link, {
+      hops,
+      outbox: [],
+      resident: (cell) => {
+        const resident = this.#residents.get(cell);
+        if (resident) this.#touched.add(resident);
+        return resident;
+      },
+      reply: (hop, frame, isLast) => {
+        if (isLast) hops.delete(hop.id);
+        this.#send(frame, link);
+      },
+      flush: () => this.#flush(),
     });
+    link.onFrames((frames) => this.#serve(frames, link));
+    link.onEnd(() => this.#sides.delete(link));
   }
 
   dispose(): void {
     for (const resident of this.#residents.values()) resident.dispose();
     this.#residents.clear();
     this.#touched.clear();
+    this.#late.clear();
+    clearTimeout(this.#sweeper);
     this.#guest = new GuestCode("");
   }
 
@@ -79,10 +98,21 @@ export class Lane {
     }
     // Answers first; what the turns left behind can wait until they are on their way.
     this.#flush();
-    for (const resident of this.#touched) resident.sweep();
+    for (const resident of this.#touched) {
+      if (resident.hasMail) resident.sweep();
+      else if (resident.mayHaveMail) this.#late.add(resident);
+    }
     this.#touched.clear();
     this.#flush();
     this.#isServing = false;
+    if (this.#late.size > 0) this.#sweeper ??= setTimeout(() => this.#sweepLate(), SWEEP_MS);
+  }
+
+  #sweepLate(): void {
+    this.#sweeper = undefined;
+    for (const resident of this.#late) resident.sweep();
+    this.#late.clear();
+    this.#flush();
   }
 
   #handle(message: HostMessage, bodies: string[], link: Link): void {
@@ -91,8 +121,8 @@ export class Lane {
         this.#routes.set(message.route, this.#laneRoute(message));
         return;
       case "cancel":
-        this.#hops.get(link)?.get(message.id)?.cancel();
-        this.#hops.get(link)?.delete(message.id);
+        this.#sides.get(link)?.hops.get(message.id)?.cancel();
+        this.#sides.get(link)?.hops.delete(message.id);
         return;
       case "tell":
         return this.#residents.get(message.cell)?.tell(message.ask, message.ok, bodies[0]!);
@@ -119,34 +149,12 @@ export class Lane {
   }
 
   #run(run: HotRun, link: Link): void {
-    const hops = this.#hops.get(link);
+    const side = this.#sides.get(link);
     const route = this.#routes.get(run.route);
-    if (!hops || !route) return;
-    const lane: HopLane = this.#laneOf(link);
-    const hop = new Hop(lane, route, run);
-    hops.set(run.id, hop);
+    if (!side || !route) return;
+    const hop = new Hop(side, route, run);
+    side.hops.set(run.id, hop);
     hop.start();
-  }
-
-  /** One per link, made when it is attached. */
-  #laneOf(link: Link): HopLane {
-    let lane = this.#sides.get(link);
-    if (!lane) {
-      lane = {
-        resident: (cell) => {
-          const resident = this.#residents.get(cell);
-          if (resident) this.#touched.add(resident);
-          return resident;
-        },
-        reply: (hop, frame, isLast) => {
-          if (isLast) this.#hops.get(link)?.delete(hop.id);
-          this.#send(frame, link);
-        },
-        flush: () => this.#flush(),
-      };
-      this.#sides.set(link, lane);
-    }
-    return lane;
   }
 
   #open(message: Open, bodies: string[]): void {
@@ -168,9 +176,9 @@ export class Lane {
   }
 
   #send(frame: string, link = this.#main): void {
-    const outbox = this.#outboxes.get(link);
-    if (!outbox) return;
-    outbox.push(frame);
+    const side = this.#sides.get(link);
+    if (!side) return;
+    side.outbox.push(frame);
     if (this.#firstUnsentMs > 0) return;
     this.#firstUnsentMs = performance.now();
     // Turns that no message started (timers, a cell that was rebuilt) have nobody else to send for them.
@@ -179,8 +187,11 @@ export class Lane {
 
   #flush(): void {
     this.#firstUnsentMs = 0;
-    for (const [link, outbox] of this.#outboxes) {
-      if (outbox.length > 0) link.send(outbox.splice(0));
+    for (const [link, side] of this.#sides) {
+      if (side.outbox.length === 0) continue;
+      const frames = side.outbox;
+      side.outbox = [];
+      link.send(frames);
     }
   }
 }

@@ -168,6 +168,14 @@ export class Resident {
     }
   }
 
+  get mayHaveMail(): boolean {
+    return this.#isDirty;
+  }
+
+  get hasMail(): boolean {
+    return this.#isDirty && this.#cell?.hasMail === true;
+  }
+
   /** Reads what the last turns left, if there were any. */
   sweep(): void {
     if (this.#isDirty && this.#state === "ready") this.#fetchMail();

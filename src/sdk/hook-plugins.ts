@@ -42,7 +42,7 @@ export function turnPlugins({ hooks }: CreelConfig, base: string): FoundPlugin[]
       return {
         id: unique(`turn-${hook}-${slug(scriptName(path))}`, taken),
         name: `${hook}: ${scriptName(path)}`,
-        source: { path, adapter: turnAdapter(path, { hook, agentIds }) },
+        source: { path, adapter: turnAdapter({ hook, agentIds }) },
         hooks: timeoutMs === undefined ? undefined : { timeoutMs },
         off: enabled === false ? `hooks.agent.${hook}[${position}].enabled is false` : undefined,
       };

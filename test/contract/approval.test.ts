@@ -37,6 +37,7 @@ contract("approval", (isolation) => {
         },
         { q: "x", n: 1 },
       ),
+      { toolName: "web_search", agentId: "main", sessionKey: "s" },
     );
     expect(gateway).toHaveBeenCalledOnce();
     const [question] = gateway.mock.calls[0]!;
@@ -130,9 +131,14 @@ contract("approval", (isolation) => {
     expect(await run(only)).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
   });
 
-  it.each([undefined, true, "yes", {}])("an answer that is no decision (%o) blocks", async (answer) => {
+  it.each([true, "yes", {}])("an answer that is no decision (%o) blocks", async (answer) => {
     gateway.mockResolvedValue(answer as never);
     expect(await run()).toMatchObject({ decision: "block", by: "asker", approval: { resolution: "timeout" } });
+  });
+
+  it("a gateway with nobody to ask says so with undefined, and the tool is blocked as cancelled", async () => {
+    gateway.mockResolvedValue(undefined);
+    expect(await run()).toMatchObject({ decision: "block", by: "asker", approval: { resolution: "cancelled" } });
   });
 
   it("a gateway that rejects, or throws, blocks as cancelled", async () => {
@@ -160,7 +166,7 @@ contract("approval", (isolation) => {
   });
 
   it("a block means that nobody is asked", async () => {
-    const outcome = await shared.host.run("before_tool_call", toolCall({ asker: request(), later: `return { block: true }` }));
+    const outcome = await shared.host.run("before_tool_call", toolCall({ asker: request(), later: `return { block: true }` }), context());
     expect(outcome).toMatchObject({ decision: "block", by: "later" });
     expect(gateway).not.toHaveBeenCalled();
   });

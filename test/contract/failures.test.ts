@@ -1,5 +1,5 @@
 /** Whatever a plugin throws, returns or fails to load with: `run` resolves, the plugin is named, its neighbours are right. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { actor, patched, sending } from "../support/actors.ts";
 import { contract, open, plugin, sharedHost, statuses } from "../support/host.ts";
 

@@ -106,7 +106,7 @@ contract("gate", (isolation) => {
       });
       expect(outcome.decision).toBe("pass");
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-      expect((outcome.result?.params as { polluted?: unknown }).polluted).toBeUndefined();
+      expect(outcome.result?.params?.["polluted"]).toBeUndefined();
       expect(outcome.result?.params?.["constructor"]).toBe(2);
     });
 

@@ -1,10 +1,10 @@
 /** The gateway's own mistakes are the only thing `run` rejects for: typed errors that name the hook and the field. */
 import { expect, it } from "vitest";
 import { CreelError, defineHook } from "creel";
-import type { Host } from "creel";
 import * as z from "zod";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { actor, ask, patched, persist, sending, toolCall } from "../support/actors.ts";
+import { thrownBy } from "../support/errors.ts";
 import { contract, open, sharedHost, statuses } from "../support/host.ts";
 
 /** For calls that the types forbid. */
@@ -13,19 +13,19 @@ type Loose = {
   runSync(hook: unknown, event?: unknown): unknown;
 };
 
+/** The CreelError that the promise rejects with. */
+async function mistake(running: Promise<unknown>): Promise<CreelError> {
+  const error = await running.then(
+    () => new Error("it did not reject"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(CreelError);
+  return error as CreelError;
+}
+
 contract("mistakes of the gateway", (isolation) => {
   const shared = sharedHost(isolation, { plugins: [actor("a")] });
   const loose = () => shared.host as unknown as Loose;
-
-  /** The CreelError that the promise rejects with. */
-  async function mistake(running: Promise<unknown>): Promise<CreelError> {
-    const error = await running.then(
-      () => new Error("it did not reject"),
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(CreelError);
-    return error as CreelError;
-  }
 
   it("an unknown hook is named, with the nearest name there is", async () => {
     const error = await mistake(loose().run("before_tool_cal", {}));
@@ -137,10 +137,10 @@ contract("mistakes of the gateway", (isolation) => {
       undefined,
       { signal: controller.signal },
     );
-    const rejected = expect(running).rejects.toBe(reason);
+    const rejected = running.catch((error: unknown) => error);
     await shared.host.run("message_sending", sending({}));
     controller.abort(reason);
-    await rejected;
+    expect(await rejected).toBe(reason);
     await shared.host.run("message_sending", sending({ a: `async await new Promise((r) => setTimeout(r, 150))` }));
     expect(await ask(shared.host, "a", "state.afterAbort")).toBeNull();
   });
@@ -161,17 +161,11 @@ contract("mistakes of the gateway", (isolation) => {
   });
 
   it("runSync throws on a hook of another kind, and on the mistakes that run rejects for", () => {
-    const thrown = (act: () => unknown): unknown => {
-      try {
-        act();
-      } catch (error) {
-        return (error as CreelError).code;
-      }
-      return undefined;
-    };
-    expect(thrown(() => loose().runSync("message_sending", sending({})))).toBe("ERR_HOOK_KIND");
-    expect(thrown(() => loose().runSync("tool_result_persists", persist({})))).toBe("ERR_HOOK_UNKNOWN");
-    expect(thrown(() => loose().runSync("tool_result_persist", { message: 5 }))).toBe("ERR_EVENT_INVALID");
+    // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this test reads codes
+    const code = (act: () => unknown) => (thrownBy(act) as CreelError | undefined)?.code;
+    expect(code(() => loose().runSync("message_sending", sending({})))).toBe("ERR_HOOK_KIND");
+    expect(code(() => loose().runSync("tool_result_persists", persist({})))).toBe("ERR_HOOK_UNKNOWN");
+    expect(code(() => loose().runSync("tool_result_persist", { message: 5 }))).toBe("ERR_EVENT_INVALID");
   });
 
   it("a closed host refuses everything with ERR_HOST_CLOSED", async () => {
@@ -185,7 +179,8 @@ contract("mistakes of the gateway", (isolation) => {
   });
 
   it("options that make no sense are refused before anything starts", async () => {
-    const refused = async (options: object) => (await mistake(open(isolation, options) as Promise<Host>)).message;
+    // oxlint-disable-next-line unicorn/consistent-function-scoping -- it is about this isolation
+    const refused = async (options: object) => (await mistake(open(isolation, options))).message;
     expect(await refused({ lanes: 0 })).toContain('"lanes"');
     expect(await refused({ plugins: [{ id: "x" }] })).toContain('"plugins.0');
     expect(await refused({ plugins: [{ id: "x y", source: "" }] })).toBe('"x y" is not a plugin id');

@@ -36,6 +36,9 @@ const merging = defineHook({
   },
 });
 
+const all = (text: string) =>
+  `return { systemPrompt: "${text}", prependContext: "${text}", appendContext: "${text}", prependSystemContext: "${text}", appendSystemContext: "${text}" }`;
+
 contract("modify", (isolation) => {
   const on = [...HOOKS, "test_merging"];
   const shared = sharedHost(isolation, {
@@ -115,8 +118,6 @@ contract("modify", (isolation) => {
   });
 
   it("before_prompt_build keeps the first system prompt and joins the contexts", async () => {
-    const all = (text: string) =>
-      `return { systemPrompt: "${text}", prependContext: "${text}", appendContext: "${text}", prependSystemContext: "${text}", appendSystemContext: "${text}" }`;
     expect(await build({ a: all("A"), c: all("B") })).toEqual({
       systemPrompt: "A",
       prependContext: "A\n\nB",

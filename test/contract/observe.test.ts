@@ -4,6 +4,8 @@ import { actor, agentEnd, ask, patched } from "../support/actors.ts";
 import type { Script } from "../support/actors.ts";
 import { contract, next, open, plugin, recorder, sharedHost, statuses } from "../support/host.ts";
 
+const say = (text: string, priority: number) => `api.on("session:patch", () => console.log("${text}"), { priority: ${priority} });`;
+
 contract("observe", (isolation) => {
   describe.each([1, 2])("on %i lanes", (lanes) => {
     const shared = sharedHost(isolation, { lanes, plugins: [actor("a", { priority: 10 }), actor("b", { priority: 5 }), actor("c")] });
@@ -40,7 +42,6 @@ contract("observe", (isolation) => {
   });
 
   it("handlers of one lane start in priority order", async () => {
-    const say = (text: string, priority: number) => `api.on("session:patch", () => console.log("${text}"), { priority: ${priority} });`;
     await using host = await open(isolation, {
       plugins: [
         plugin("p", say("low", -1) + say("high", 9) + say("mid", 0)),

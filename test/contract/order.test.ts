@@ -4,6 +4,8 @@ import { contract, open, plugin, sharedHost } from "../support/host.ts";
 
 const tag = (text: string, options = "") => `api.on("message_sending", (e) => ({ content: e.content + "${text}" })${options});`;
 
+const listen = (key: string, priority: number) => `api.registerHook("${key}", () => {}, { priority: ${priority} });`;
+
 contract("order", (isolation) => {
   describe.each([1, 3])("on %i lanes", (lanes) => {
     const shared = sharedHost(isolation, {
@@ -52,7 +54,6 @@ contract("order", (isolation) => {
   });
 
   it("listeners of a family hear an event before those of the event itself, whatever their priorities", async () => {
-    const listen = (key: string, priority: number) => `api.registerHook("${key}", () => {}, { priority: ${priority} });`;
     await using host = await open(isolation, {
       plugins: [
         plugin("exact", listen("session:patch", 50)),

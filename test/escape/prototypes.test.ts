@@ -1,7 +1,6 @@
 /** A plugin that turns the language against us harms only itself: its own calls may fail, its neighbours and the host are right. */
 import { expect, it } from "vitest";
-import { ask, patched, persist, sending, toolCall } from "../support/actors.ts";
-import { actor } from "../support/actors.ts";
+import { actor, ask, patched, persist, sending, toolCall } from "../support/actors.ts";
 import { contract, next, open, plugin, sharedHost } from "../support/host.ts";
 
 /** Each is run once in the vandal's cell; the calls that follow must be answered, rightly or by a named failure. */
@@ -27,9 +26,7 @@ const VANDALISM: Record<string, string> = {
   "globals that are gone": `for (const key of Reflect.ownKeys(globalThis)) { try { delete globalThis[key]; } catch {} }`,
 };
 
-contract("vandalism", (isolation) => {
-  const names = Object.keys(VANDALISM);
-  const vandal = (code: string) => `
+const vandal = (code: string) => `
     api.on("message_sending", (event) => {
       if (event.act !== "vandalise") return undefined;
       ${code}
@@ -38,6 +35,9 @@ contract("vandalism", (isolation) => {
     api.on("message_sending", (event) => { if (event.act === "throw") { console.log("about to throw"); throw { name: "N", message: "M" }; } if (event.act === "timer") return new Promise((resolve) => setTimeout(() => resolve({ content: "vandal" }), 1)); }, { priority: 3 });
     api.on("session:patch", () => ({ x: [1, 2, 3] }));
     api.on("tool_result_persist", (event) => { event.message.touched = true; });`;
+
+contract("vandalism", (isolation) => {
+  const names = Object.keys(VANDALISM);
   const shared = sharedHost(isolation, {
     plugins: [
       actor("above", { priority: 10 }),

@@ -28,7 +28,7 @@ it("nobody gets more than the host's maximum", () => {
 
 it("CPU time is the operator's or the host's, never the author's", () => {
   expect(callBudget(hook, { cpuMs: 7 }, {}).cpuMs).toEqual({ value: 7, origin: "operator, for this plugin" });
-  expect(callBudget(hook, undefined, { cpuMs: 4_000 } as object).cpuMs).toEqual({ value: LIMITS.cpuMs, origin: "catalog" });
+  expect(callBudget(hook, undefined, { cpuMs: 4_000 }).cpuMs).toEqual({ value: LIMITS.cpuMs, origin: "catalog" });
 });
 
 it("each kind of hook has a wall budget of its own: nothing may wait for ever", () => {

@@ -61,9 +61,9 @@ it("replaces a unit that died, tells why, greets the new one, and only its lanes
   await vi.waitFor(() => expect(units).toHaveLength(3));
   expect(restarts).toEqual([["SIGSEGV", [0]]]);
   expect(units[2]!.links[0]!.sent[0]).toBe("hello 0");
-  expect((await runs[0]!)[0]?.status).toBe("crashed");
+  expect((await runs[0]!).steps[0]?.status).toBe("crashed");
   units[1]!.links[0]!.say(writeReply(runs[1]!.id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body: "" }]));
-  expect((await runs[1]!)[0]?.status).toBe("ok");
+  expect((await runs[1]!).steps[0]?.status).toBe("ok");
   await fleet.close();
 });
 

@@ -1,12 +1,18 @@
 /** The host's view of a lane: it believes nothing it has not checked, and settles everything it was asked, whatever the lane does. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { pack } from "../../src/protocol/frame.ts";
 import { writeReply } from "../../src/protocol/hot.ts";
 import type { StepReply } from "../../src/protocol/hot.ts";
 import { playedLane, PlayedLink, start } from "../support/lane.ts";
 
-const step = (position: number, body = "", status: StepReply["status"] = "ok"): StepReply => ({ step: position, status, wallUs: 10, cpuUs: 5, body });
+const step = (position: number, body = "", status: StepReply["status"] = "ok"): StepReply => ({
+  step: position,
+  status,
+  wallUs: 10,
+  cpuUs: 5,
+  body,
+});
 
 it("what should be done waits until the lane is ready, and then goes together, in order", async () => {
   const { lane, link } = playedLane();
@@ -18,7 +24,7 @@ it("what should be done waits until the lane is ready, and then goes together, i
   expect(link.sent[0]).toBe("hello");
   expect(link.runs()).toEqual(runs.map(({ id }) => id));
   link.say(...runs.map(({ id }) => writeReply(id, true, [step(0, `"${id}"`)])));
-  expect((await Promise.all(runs)).map(([answer]) => answer?.body)).toEqual(runs.map(({ id }) => `"${id}"`));
+  expect((await Promise.all(runs)).map(({ steps }) => steps[0]?.body)).toEqual(runs.map(({ id }) => `"${id}"`));
 });
 
 it("answers may come in parts and out of order; the last part settles the run", async () => {
@@ -29,7 +35,7 @@ it("answers may come in parts and out of order; the last part settles the run", 
   await Promise.resolve();
   link.say(writeReply(run.id, false, [step(2, "2")]));
   link.say(writeReply(run.id, true, [step(0, "0"), step(1, "1", "failed")]));
-  const answers = await run;
+  const { steps: answers } = await run;
   expect(answers).toMatchObject([{ body: "0" }, { body: "1", status: "failed" }, { body: "2" }]);
   expect(answers[0]).toMatchObject({ wallMs: 0.01, cpuMs: 0.005 });
   expect(condemned).toEqual([]);
@@ -41,8 +47,12 @@ it("a lane cannot take back an answer it gave, nor answer a run twice", async ()
   link.ready();
   const run = start(lane, 2);
   await Promise.resolve();
-  link.say(writeReply(run.id, false, [step(0, "first")]), writeReply(run.id, true, [step(0, "second")]), writeReply(run.id, true, [step(0, "third"), step(1, "late")]));
-  expect(await run).toMatchObject([{ body: "first" }, undefined]);
+  link.say(
+    writeReply(run.id, false, [step(0, "first")]),
+    writeReply(run.id, true, [step(0, "second")]),
+    writeReply(run.id, true, [step(0, "third"), step(1, "late")]),
+  );
+  expect((await run).steps).toMatchObject([{ body: "first" }, undefined]);
   expect(condemned).toEqual([]);
 });
 
@@ -70,13 +80,13 @@ it.each([
   const { lane, link, condemned } = playedLane();
   lane.connect(link, []);
   link.ready();
-  const run = start(lane, 2);
+  const run = start(lane, 1);
   await Promise.resolve();
   link.say(frame);
   expect(condemned).toHaveLength(1);
   expect(condemned[0]).toContain("not of the protocol");
   lane.disconnect("it was killed");
-  expect(await run).toMatchObject([{ status: "crashed" }, undefined]);
+  expect((await run).steps).toMatchObject([{ status: "crashed" }]);
 });
 
 it("a lane that answers a step that was not asked for is condemned", async () => {
@@ -106,7 +116,12 @@ it("whatever a lane sends, nothing is thrown at the link", () => {
   lane.connect(link, []);
   link.ready();
   void start(lane, 3);
-  const frame = fc.oneof(fc.string(), fc.json().map((json) => `${json}\n`), fc.array(fc.integer({ min: -1, max: 5 })).map((numbers) => `A${numbers.join()}\n`), fc.dictionary(fc.constantFrom("kind", "cell", "ok", "level", "sizes"), fc.jsonValue()).map((header) => `${JSON.stringify(header)}\n`));
+  const frame = fc.oneof(
+    fc.string(),
+    fc.json().map((json) => `${json}\n`),
+    fc.array(fc.integer({ min: -1, max: 5 })).map((numbers) => `A${numbers.join()}\n`),
+    fc.dictionary(fc.constantFrom("kind", "cell", "ok", "level", "sizes"), fc.jsonValue()).map((header) => `${JSON.stringify(header)}\n`),
+  );
   fc.assert(
     fc.property(fc.array(frame), (frames) => {
       link.say(...frames);
@@ -117,17 +132,30 @@ it("whatever a lane sends, nothing is thrown at the link", () => {
   lane.disconnect("killed");
 });
 
-it("when the lane dies, the first open step of a chain was running and is crashed; those behind it were not started", async () => {
+it("when the lane dies in the last step of a chain, that step was running and is crashed", async () => {
+  const { lane, link } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const run = start(lane, 2);
+  await Promise.resolve();
+  link.say(writeReply(run.id, false, [step(0, "0")]));
+  lane.disconnect("SIGKILL");
+  const { steps, isUnclear } = await run;
+  expect(steps).toMatchObject([{ status: "ok", body: "0" }, { status: "crashed" }]);
+  expect(steps[1]?.body).toContain("ERR_SANDBOX_DIED");
+  expect(isUnclear).toBeUndefined();
+});
+
+it("when the lane dies and several steps of a chain are open, it says that it is not known which was running", async () => {
   const { lane, link } = playedLane();
   lane.connect(link, []);
   link.ready();
   const run = start(lane, 3);
   await Promise.resolve();
-  link.say(writeReply(run.id, false, [step(0, "0")]));
   lane.disconnect("SIGKILL");
-  const answers = await run;
-  expect(answers).toMatchObject([{ status: "ok" }, { status: "crashed" }, undefined]);
-  expect(answers[1]?.body).toContain("ERR_SANDBOX_DIED");
+  const { steps, isUnclear } = await run;
+  expect(steps.filter((answer) => answer !== undefined)).toEqual([]);
+  expect(isUnclear).toBe(true);
 });
 
 it("when the lane dies, every open step of a fan was running and is crashed", async () => {
@@ -138,7 +166,7 @@ it("when the lane dies, every open step of a fan was running and is crashed", as
   await Promise.resolve();
   link.say(writeReply(run.id, false, [step(1, "1")]));
   lane.disconnect("SIGKILL");
-  expect((await run).map((answer) => answer?.status)).toEqual(["crashed", "ok", "crashed"]);
+  expect((await run).steps.map((answer) => answer?.status)).toEqual(["crashed", "ok", "crashed"]);
 });
 
 it("what was not sent when the lane died goes to its replacement", async () => {
@@ -152,9 +180,11 @@ it("what was not sent when the lane died goes to its replacement", async () => {
   expect(link.runs()).toEqual([]);
   expect(replacement.runs()).toEqual([run.id]);
   // The route that the run names was told first.
-  expect(replacement.sent.findIndex((frame) => frame.includes(`"route"`))).toBeLessThan(replacement.sent.findIndex((frame) => frame.startsWith("R")));
+  expect(replacement.sent.findIndex((frame) => frame.includes(`"route"`))).toBeLessThan(
+    replacement.sent.findIndex((frame) => frame.startsWith("R")),
+  );
   replacement.say(writeReply(run.id, true, [step(0, "done")]));
-  expect((await run)[0]?.body).toBe("done");
+  expect((await run).steps[0]?.body).toBe("done");
 });
 
 it("a cancelled run is cancelled in the lane if it was sent, withdrawn if not, and never answered", async () => {
@@ -171,7 +201,7 @@ it("a cancelled run is cancelled in the lane if it was sent, withdrawn if not, a
   expect(link.sent.some((frame) => frame.includes(`"cancel"`) && frame.includes(String(sent.id)))).toBe(true);
   link.say(writeReply(sent.id, true, [step(0)]));
   expect(condemned).toEqual([]);
-  const answered = vi.fn();
+  const answered = vi.fn<() => void>();
   void sent.then(answered);
   void unsent.then(answered);
   await Promise.resolve();
@@ -182,7 +212,7 @@ it("a lane that never answers is given up after the budget, and condemned when i
   const { lane, link, condemned } = playedLane();
   lane.connect(link, []);
   link.ready();
-  const answers = await start(lane, 2, { wallMs: 10 });
+  const { steps: answers } = await start(lane, 2, { wallMs: 10 });
   expect(answers).toMatchObject([{ status: "timeout" }, undefined]);
   expect(answers[0]?.body).toContain("ERR_SANDBOX_STUCK");
   await vi.waitFor(() => expect(condemned).toHaveLength(1), { timeout: 5_000 });
@@ -191,7 +221,7 @@ it("a lane that never answers is given up after the budget, and condemned when i
 it("a lane that is still starting is not condemned for being slow", async () => {
   const { lane, link, condemned } = playedLane();
   lane.connect(link, []);
-  expect(await start(lane, 1, { wallMs: 10 })).toMatchObject([{ status: "timeout" }]);
+  expect((await start(lane, 1, { wallMs: 10 })).steps).toMatchObject([{ status: "timeout" }]);
   link.ready();
   expect(link.runs()).toEqual([]);
   expect(condemned).toEqual([]);

@@ -1,11 +1,19 @@
 /** The line of a caller that blocks: it waits no longer than the budget, and believes no more than the other line does. */
 import { MessageChannel } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
+import { thrownBy } from "../support/errors.ts";
 import { SyncLine } from "../../src/host/lanes/sync-line.ts";
 import type { RunRequest } from "../../src/host/lanes/lane-client.ts";
 import { writeReply } from "../../src/protocol/hot.ts";
 
-const request: RunRequest = { cause: 1, route: { kind: "route", route: 0, hook: "tool_result_persist", mode: "sync", steps: [[0, 0, 100, 10]] }, from: 0, chains: true, event: "{}", context: "{}" };
+const request: RunRequest = {
+  cause: 1,
+  route: { kind: "route", route: 0, hook: "tool_result_persist", mode: "sync", steps: [[0, 0, 100, 10]] },
+  from: 0,
+  chains: true,
+  event: "{}",
+  context: "{}",
+};
 
 /** A line whose far end has said these things before anybody asked: the first run is number 1. */
 function lineThatHeard(...messages: unknown[]): SyncLine {
@@ -32,11 +40,8 @@ it.each([["text"], [["nonsense"]], [[5]], [{ length: 1 }], [[`{"kind":"reply"}\n
   (message) => {
     const line = lineThatHeard(message);
     let answers: unknown = [undefined];
-    try {
-      answers = line.run(request, 20);
-    } catch (error) {
-      expect(error).toBeInstanceOf(RangeError);
-    }
+    const error = thrownBy(() => (answers = line.run(request, 20)));
+    expect(error === undefined || error instanceof RangeError).toBe(true);
     expect(answers).toEqual([undefined]);
   },
 );

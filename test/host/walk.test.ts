@@ -37,7 +37,7 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
 }
 
 /** Plays the lanes: how often it was asked, with which events, and what came of it. */
-function play(given: RunInput, answer: (asked: number, from: number) => Answers) {
+function play(given: RunInput, answer: (asked: number, from: number) => Answers["steps"]) {
   const steps = walk(given);
   const events: string[] = [];
   let next = steps.next();
@@ -45,7 +45,7 @@ function play(given: RunInput, answer: (asked: number, from: number) => Answers)
     const { from, event } = next.value.request;
     events.push((JSON.parse(event) as { content: string }).content);
     if (events.length > 100) throw new Error("it asks for ever");
-    next = steps.next(answer(events.length, from));
+    next = steps.next({ steps: answer(events.length, from) });
   }
   return { asked: events.length, events, outcome: next.value };
 }
@@ -56,7 +56,9 @@ const same = (count: number) => Array<LaneClient>(count).fill(lane());
 it("a lane that answers nothing is asked once per handler, and each is crashed by name", () => {
   const { asked, outcome } = play(input(same(3)), () => []);
   expect(asked).toBe(3);
-  expect(outcome.calls.map(({ plugin, status, error }) => [plugin, status, error?.code])).toEqual(["p0", "p1", "p2"].map((id) => [id, "crashed", "ERR_SANDBOX_PROTOCOL"]));
+  expect(outcome.calls.map(({ plugin, status, error }) => [plugin, status, error?.code])).toEqual(
+    ["p0", "p1", "p2"].map((id) => [id, "crashed", "ERR_SANDBOX_PROTOCOL"]),
+  );
   expect(outcome).toMatchObject({ decision: "pass", result: undefined });
 });
 
@@ -83,7 +85,9 @@ it("a lane that leaves the rest to the host is asked again from there, with the 
 });
 
 it("answers with a hole count up to the hole, and the rest is asked again", () => {
-  const { asked, outcome } = play(input(same(3)), (_, from) => (from === 0 ? [ok(`{"content":"a"}`), undefined, ok(`{"content":"z"}`)] : [undefined, ok(`{"content":"b"}`), ok()]));
+  const { asked, outcome } = play(input(same(3)), (_, from) =>
+    from === 0 ? [ok(`{"content":"a"}`), undefined, ok(`{"content":"z"}`)] : [undefined, ok(`{"content":"b"}`), ok()],
+  );
   expect(asked).toBe(2);
   expect(outcome.result).toEqual({ content: "b" });
 });
@@ -99,4 +103,33 @@ it.each(["{", "undefined", `{"content":5}`, `[]`])("a body that is no result (%s
   const { outcome } = play(input(same(1)), () => [ok(body)]);
   expect(outcome.calls[0]).toMatchObject({ plugin: "p0", status: "failed" });
   expect(outcome.result).toBeUndefined();
+});
+
+it("after a death whose cause is not clear the rest is asked for one by one, and each answer stands", () => {
+  const steps = walk(input(same(3)));
+  const asked: number[] = [];
+  let next = steps.next();
+  while (!next.done) {
+    asked.push(next.value.request.route.steps.length);
+    next = steps.next(
+      asked.length === 1 ? { steps: [], isUnclear: true } : { steps: [ok(JSON.stringify({ content: `c${asked.length}` }))] },
+    );
+  }
+  expect(asked).toEqual([3, 1, 1, 1]);
+  expect(next.value.result).toEqual({ content: "c4" });
+});
+
+it("a sandbox that dies under every question does not make the host ask for ever", () => {
+  const steps = walk(input(same(3)));
+  let next = steps.next();
+  let asked = 0;
+  while (!next.done && asked < 100) {
+    asked += 1;
+    const { route, from } = next.value.request;
+    const answers: StepAnswer[] = [];
+    if (route.steps.length === 1) answers[from] = { ...ok("{}"), status: "crashed" };
+    next = steps.next(route.steps.length === 1 ? { steps: answers } : { steps: [], isUnclear: true });
+  }
+  expect(next.done).toBe(true);
+  expect(asked).toBe(4);
 });

@@ -8,9 +8,12 @@ type Fields = Record<string, unknown>;
 
 /** What a handler does when it is called. `value` is a template, see `fill`. */
 export type Act =
-  | { readonly do: "nothing" | "null" | "mutate" }
+  | { readonly do: "nothing" }
+  | { readonly do: "null" }
+  | { readonly do: "mutate" }
   | { readonly do: "result"; readonly value: unknown }
-  | { readonly do: "throw" | "garbage"; readonly kind: string };
+  | { readonly do: "throw"; readonly kind: string }
+  | { readonly do: "garbage"; readonly kind: string };
 
 /** `direct` returns or throws at once; all others give a promise, or something like one. */
 export interface Step {
@@ -92,10 +95,10 @@ export function play(
     const isTerminal = hook.terminal !== undefined && answer[hook.terminal.field] === (hook.terminal.equals ?? true);
     if (hook.kind === "claim" && !isTerminal) continue;
     expected.result = mergeInto(hook, expected.result ?? {}, answer, state, plugin);
-    if (!isTerminal || hook.kind === "modify") continue;
+    if (!isTerminal || !hook.terminal || hook.kind === "modify") continue;
     isOver = true;
-    Object.assign(expected, { decision: hook.terminal!.decision, by: plugin });
-    expected.reason = hook.terminal!.reason ? (expected.result[hook.terminal!.reason] as string | undefined) : undefined;
+    const { decision, reason } = hook.terminal;
+    Object.assign(expected, { decision, by: plugin, reason: reason && expected.result[reason] });
   }
   return expected;
 }

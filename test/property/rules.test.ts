@@ -3,9 +3,9 @@
  * to what the model comes to. The seed is fixed, so that a failure can be played again; `CREEL_SEED=$RANDOM` looks elsewhere.
  */
 import { isDeepStrictEqual } from "node:util";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Host, Outcome, RequestApproval } from "creel";
+import type { Outcome, RequestApproval } from "creel";
 import { contract, open } from "../support/host.ts";
 import { afterApproval, failurePrefix, play } from "./model.ts";
 import type { Expected } from "./model.ts";
@@ -23,8 +23,10 @@ const requestApproval: RequestApproval = async ({ description }) => {
   return description === "null" ? null : (description as "deny");
 };
 
-const untyped = (host: unknown) =>
-  host as { run: (hook: string, event: object) => Promise<Outcome>; runSync: (hook: string, event: object) => Outcome };
+interface Untyped {
+  run(hook: string, event: object, context: object): Promise<Outcome>;
+  runSync(hook: string, event: object, context: object): Outcome;
+}
 
 contract("random runs", (isolation) => {
   it.each(Array.from({ length: WORLDS }, (_, index) => index))(
@@ -41,7 +43,7 @@ contract("random runs", (isolation) => {
       });
       expect(host.plugins().map(({ status, diagnostics }) => [status, diagnostics])).toEqual(here.plugins.map(() => ["ready", []]));
       const batch = fc.array(randomRun(here), { minLength: IN_FLIGHT, maxLength: IN_FLIGHT, size: "max" });
-      const property = fc.asyncProperty(batch, (runs) => compare(host as unknown as Host, here, runs, seed));
+      const property = fc.asyncProperty(batch, (runs) => compare(host as unknown as Untyped, here, runs, seed));
       // The error shows the one run that differs; shrinking a batch of a hundred would say less.
       const { failed, errorInstance } = await fc.check(property, { seed, numRuns: BATCHES, endOnFailure: true });
       if (failed) throw errorInstance;
@@ -50,13 +52,17 @@ contract("random runs", (isolation) => {
   );
 });
 
-async function compare(host: Host, here: World, runs: readonly RandomRun[], seed: number): Promise<void> {
+let agents = 0;
+
+async function compare(host: Untyped, here: World, runs: readonly RandomRun[], seed: number): Promise<void> {
   const handlers = here.plugins.flatMap((plugin) => plugin.handlers);
   await Promise.all(
     runs.map(async ({ hook, event, script, isBlocking }) => {
       const sent = { ...event, script };
       const before = JSON.stringify(sent);
-      const outcome = isBlocking ? untyped(host).runSync(hook, sent) : await untyped(host).run(hook, sent);
+      // "Always" is remembered per agent: every run is another's, and stands for itself.
+      const context = { toolName: "t", channelId: "c", agentId: `agent-${agents++}` };
+      const outcome = isBlocking ? host.runSync(hook, sent, context) : await host.run(hook, sent, context);
       const definition = HOOKS[hook]!;
       const expected = afterApproval(play(definition, handlers, script, event, here.failure[hook] ?? definition.failure));
       const actual = plain(outcome, expected);

@@ -1,5 +1,5 @@
 /** Random worlds (plugins, handlers, priorities, lanes, policies) and random runs in them, for rules.test.ts. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import * as z from "zod";
 import { CATALOG, defineHook } from "creel";
 import type { HookDefinition, PluginSpec } from "creel";
@@ -306,5 +306,5 @@ export function randomRun({ plugins }: World): fc.Arbitrary<RandomRun> {
     });
     const script = ids.length === 0 ? fc.constant({}) : fc.record(Object.fromEntries(ids.map((id) => [id, step])), { requiredKeys: [] });
     return fc.record({ hook: fc.constant(hook), event: EVENTS[hook]!, script, isBlocking: isSync ? fc.boolean() : fc.constant(false) });
-  }) as fc.Arbitrary<RandomRun>;
+  });
 }

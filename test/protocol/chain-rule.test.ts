@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { CATALOG, defineHook } from "creel";
+import type { HookDefinition } from "creel";
 import { chainRule } from "../../src/protocol/chain-rule.ts";
 import { Chain } from "../../src/sandbox/chain.ts";
 
@@ -9,12 +10,18 @@ const tool = chainRule(CATALOG.before_tool_call);
 const send = chainRule(CATALOG.message_sending);
 const event = JSON.stringify({ content: "o", params: { a: 1 } });
 
-const own = (result: z.ZodObject, merge: object = {}) =>
+const own = (result: z.ZodObject, merge: HookDefinition["merge"] = {}) =>
   defineHook({ name: "t", kind: "modify", summary: "", event: z.object({}), context: z.object({}), result, merge });
 
 it("is derived from the catalog: plain fields, the terminal one, what chains and how", () => {
-  expect(send).toMatchObject({ fields: { content: "string", cancel: "boolean", cancelReason: "string", metadata: "object" }, chains: [["content", "content", "replace"]] });
-  expect(tool).toMatchObject({ fields: { params: "object", block: "boolean", blockReason: "string" }, chains: [["params", "params", "assign"]] });
+  expect(send).toMatchObject({
+    fields: { content: "string", cancel: "boolean", cancelReason: "string", metadata: "object" },
+    chains: [["content", "content", "replace"]],
+  });
+  expect(tool).toMatchObject({
+    fields: { params: "object", block: "boolean", blockReason: "string" },
+    chains: [["params", "params", "assign"]],
+  });
   expect(tool.fields).not.toHaveProperty("requireApproval");
 });
 

@@ -2,7 +2,7 @@
 import { expect, it, vi } from "vitest";
 import type { Host, Outcome } from "creel";
 import { actor, ask, patched, persist, sending, toolCall } from "../support/actors.ts";
-import { next, open, statuses } from "../support/host.ts";
+import { next, open, statuses, until } from "../support/host.ts";
 import { isAlive } from "../support/process.ts";
 
 const IN_FLIGHT = 1_000;
@@ -98,10 +98,8 @@ it("calls with small budgets do not take a sandbox that is still starting for st
   const restart = next(host, "restart");
   kill(host);
   await restart;
-  let isReady = false;
-  void ready.then(() => (isReady = true));
-  while (!isReady) await host.run("message_sending", sending({ a: `return { content: "x" }` }));
-  await vi.waitFor(() => works(host as Host), { timeout: 10_000 });
+  await until(ready, () => host.run("message_sending", sending({ a: `return { content: "x" }` })));
+  await vi.waitFor(() => works(host), { timeout: 10_000 });
   expect(restarts).toHaveLength(1);
 });
 

@@ -2,8 +2,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PluginReport } from "creel";
+import { bundleFile } from "../../src/host/bundle.ts";
 import { readHookFolder } from "../../src/host/hook-folder.ts";
 import { unmet } from "../../src/host/hook-requirements.ts";
+import { findPlugin } from "../../src/host/manifest.ts";
 import { folder, write } from "../support/files.ts";
 import { contract, next, open, recorder, sharedHost } from "../support/host.ts";
 
@@ -26,14 +28,19 @@ const ended = (more: object = {}) =>
     ...more,
   }) as const;
 
-describe("front matter", () => {
-  const read = (frontMatter: string, more?: Record<string, string>) => readHookFolder(folder(hook(frontMatter, more)));
-  const refusal = (text: string) =>
-    readHookFolder(folder({ "HOOK.md": text, "handler.js": SAY })).then(
-      () => expect.unreachable("it was read"),
-      (error: Error) => error.message,
-    );
+const read = (frontMatter: string, more?: Record<string, string>) => readHookFolder(folder(hook(frontMatter, more)));
+const refusal = (text: string) =>
+  readHookFolder(folder({ "HOOK.md": text, "handler.js": SAY })).then(
+    () => expect.unreachable("it was read"),
+    (error: Error) => error.message,
+  );
+/** Which file is the handler, of those that are there. */
+const entryWith = async (...names: string[]) => {
+  const root = folder({ "HOOK.md": `---\n${EVENTS}\n---\n`, ...Object.fromEntries(names.map((name) => [name, SAY])) });
+  return (await readHookFolder(root)).entry.slice(root.length + 1);
+};
 
+describe("front matter", () => {
   it("OpenClaw's own form, JSON with trailing commas inside YAML, is understood", async () => {
     const text = `name: session-memory
 description: "Save session context"
@@ -83,10 +90,6 @@ metadata:
   });
 
   it("the handler is the first of handler.ts, handler.js, index.ts, index.js", async () => {
-    const entryWith = async (...names: string[]) => {
-      const root = folder({ "HOOK.md": `---\n${EVENTS}\n---\n`, ...Object.fromEntries(names.map((name) => [name, SAY])) });
-      return (await readHookFolder(root)).entry.slice(root.length + 1);
-    };
     expect(await entryWith("index.js", "index.ts", "handler.js", "handler.ts")).toBe("handler.ts");
     expect(await entryWith("index.js", "index.ts", "handler.js")).toBe("handler.js");
     expect(await entryWith("index.js", "index.ts")).toBe("index.ts");
@@ -312,10 +315,12 @@ export default handler;
     expect((await second).text).toBe('["session","1970-01-01T00:00:00.000Z",[],2]');
   });
 
-  it("that throws is reported at the author's file and line", async () => {
+  it("that throws is reported at the author's file and line, and no path of the host is in its bundle", async () => {
     const { calls } = await shared.host.run("session:end", ended({ context: { stopReason: "error" } }));
     expect(calls).toMatchObject([{ plugin: "hook-audit", status: "failed", error: { at: expect.stringMatching(/^handler\.ts:6:\d+$/) } }]);
     expect(JSON.stringify(calls)).not.toContain(path);
+    const { root, entry, adapter } = await findPlugin(path);
+    expect(JSON.stringify(await bundleFile(root, entry, adapter))).not.toContain(root);
   });
 
   it("can be named by its HOOK.md, under another id", async () => {

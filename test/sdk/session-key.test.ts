@@ -1,5 +1,5 @@
 /** Session keys come from gateways of many makings; the parser has an answer for each of them. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { parseSessionKey } from "../../src/sdk/session-key.ts";
 

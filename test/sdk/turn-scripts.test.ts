@@ -149,6 +149,12 @@ it.each([
   });
 });
 
+it("the file that was named is the one that runs, not a namesake of another kind", async () => {
+  const at = folder({ "no.js": `export default () => ({ abort: true });`, "no.ts": `export default () => ({ abort: false });` });
+  await using host = await open("thread", { config: { hooks: { agent: { beforeTurn: [{ script: join(at, "no.js") }] } } } });
+  expect(await turn(host)).toMatchObject({ aborted: true });
+});
+
 it("a script's path is relative to the configuration file", async () => {
   const at = folder({
     "creel.json": `{ "hooks": { "agent": { "beforeTurn": [{ "script": "./guards/no.js" }] } } }`,

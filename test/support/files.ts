@@ -6,7 +6,7 @@ import { afterAll } from "vitest";
 
 const made: string[] = [];
 afterAll(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const root of made.splice(0)) rmSync(root, { recursive: true, force: true });
 });
 
 export function folder(files: Readonly<Record<string, string>>): string {

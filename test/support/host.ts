@@ -11,7 +11,9 @@ export type Isolation = (typeof ISOLATIONS)[number];
 
 /** The same rules, on threads and in a process. */
 export function contract(name: string, suite: (isolation: Isolation) => void): void {
-  describe.each(ISOLATIONS)(`${name}, %s isolation`, suite);
+  describe.each(ISOLATIONS)(`${name}, %s isolation`, (isolation) => {
+    suite(isolation);
+  });
 }
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -73,4 +75,14 @@ export function next<K extends FactName>(
 /** `plugin:status` of every call, in order. */
 export function statuses(outcome: Outcome): string[] {
   return outcome.calls.map(({ plugin: id, status }) => `${id}:${status}`);
+}
+
+/** Does something again and again until the promise has settled. */
+export async function until(settled: Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
+  const state = { isOver: false };
+  const over = settled.finally(() => {
+    state.isOver = true;
+  });
+  while (!state.isOver) await work();
+  await over;
 }

@@ -56,9 +56,17 @@ export function playedLane(message: (kind: string) => void = () => {}): PlayedLa
 }
 
 /** Starts a run of so many steps; gives the promise of its answers. */
-export function start(lane: LaneClient, steps: number, more: { mode?: Route["mode"]; from?: number; wallMs?: number } = {}): Promise<Answers> & { id: number } {
+export function start(
+  lane: LaneClient,
+  steps: number,
+  more: { mode?: Route["mode"]; from?: number; wallMs?: number } = {},
+): Promise<Answers> & { id: number } {
   const { mode = "chain", from = 0, wallMs = 1_000 } = more;
-  const route = lane.route("message_sending", mode, Array.from({ length: steps }, (_, handler) => [0, handler, wallMs, 1] as const));
+  const route = lane.route(
+    "message_sending",
+    mode,
+    Array.from({ length: steps }, (_, handler) => [0, handler, wallMs, 1] as const),
+  );
   const request: RunRequest = { cause: 1, route, from, chains: true, event: "{}", context: "{}" };
   let id = 0;
   const answers = new Promise<Answers>((resolve) => {

@@ -1,8 +1,9 @@
 /** The types a gateway developer meets: hooks by name, events, results, and which method fits which kind. */
+/* oxlint-disable typescript/unbound-method -- types only: nothing here is called */
 import { expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import { CreelError, defineHook, openHost } from "creel";
-import type { Host, Outcome, PluginReport } from "creel";
+import type { Catalog, EventOf, Host, Outcome, PluginReport } from "creel";
 
 declare const host: Host;
 
@@ -21,6 +22,7 @@ test("a hook is known by its name", () => {
 });
 
 test("an event has the fields of its hook", () => {
+  expectTypeOf<EventOf<Catalog["before_tool_call"]>>().toExtend<{ toolName: string; params: Record<string, unknown> }>();
   // @ts-expect-error a field is missing
   void host.run("before_tool_call", { toolName: "t" });
   // @ts-expect-error a field of the wrong type

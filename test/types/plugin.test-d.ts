@@ -1,7 +1,7 @@
 /** The types a plugin author meets: events and results by hook name, in every form of handler. */
 import { expectTypeOf, test } from "vitest";
 import { definePlugin } from "creel/plugin";
-import type { HookEvent, PluginApi } from "creel/plugin";
+import type { HookAnswer, HookEvent, PluginApi } from "creel/plugin";
 
 declare const api: PluginApi<{ limit: number }>;
 
@@ -18,6 +18,7 @@ test("a handler gets the event and context of its hook", () => {
 });
 
 test("a handler returns the result of its hook, a promise of it, or nothing", () => {
+  expectTypeOf<{ content: string }>().toExtend<HookAnswer<"message_sending">>();
   api.on("message_sending", () => ({ content: "x", cancel: false }));
   api.on("message_sending", async () => ({ content: "x" }));
   api.on("message_sending", () => null);
@@ -32,6 +33,7 @@ test("a handler returns the result of its hook, a promise of it, or nothing", ()
 });
 
 test("an observer may return anything, a synchronous handler no promise", () => {
+  expectTypeOf<Promise<number>>().toExtend<HookAnswer<"agent_end">>();
   api.on("agent_end", () => 5);
   api.on("agent_end", async () => "x");
   api.on("tool_result_persist", ({ message }) => ({ message }));
@@ -47,6 +49,7 @@ test("options and configuration are typed", () => {
 });
 
 test("definePlugin wants an id and register", () => {
+  expectTypeOf(definePlugin({ id: "x", register() {} }).id).toEqualTypeOf<string>();
   definePlugin<{ limit: number }>({
     id: "x",
     register(given) {

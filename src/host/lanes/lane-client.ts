@@ -114,7 +114,7 @@ export class LaneClient {
     const id = this.#nextRun++;
     const run: PendingRun = {
       request,
-      answers: Array.from({ length: request.route.steps.length }),
+      answers: [],
       startedMs: performance.now(),
       done,
       isSent: false,
@@ -123,7 +123,10 @@ export class LaneClient {
     this.#pending.set(id, run);
     const { cause, from, chains, event, context } = request;
     this.#queue({ frame: writeRun({ id, cause, route: request.route.route, from, chains, event, context }), run });
-    this.#watch ??= setTimeout(() => this.#watchOld(), LIMITS.youngRunMs);
+    if (!this.#watch) {
+      this.#watch = setTimeout(() => this.#watchOld(), LIMITS.youngRunMs);
+      this.#watch.unref();
+    }
     return id;
   }
 
@@ -178,10 +181,6 @@ export class LaneClient {
   #settle(id: number, run: PendingRun, answers: Answers): void {
     if (!this.#pending.delete(id)) return;
     run.settled?.();
-    if (this.#pending.size === 0) {
-      clearTimeout(this.#watch);
-      this.#watch = undefined;
-    }
     run.done(answers);
   }
 
@@ -231,15 +230,15 @@ export class LaneClient {
     // A run that was cancelled or given up may still be answered.
     const run = this.#pending.get(reply.id);
     if (!run) return;
-    takeReply(reply, run.answers);
+    takeReply(reply, run.request.route, run.answers);
     if (reply.isLast) this.#settle(reply.id, run, { steps: run.answers });
   }
 }
 
 /** Puts a reply's steps where they belong. Throws when it answers what was not asked. */
-export function takeReply(reply: HotReply, answers: (StepAnswer | undefined)[]): void {
+export function takeReply(reply: HotReply, route: Route, answers: (StepAnswer | undefined)[]): void {
   for (const { step, status, wallUs, cpuUs, body } of reply.steps) {
-    if (step >= answers.length) throw new RangeError("a reply to a step that was not asked for");
+    if (step >= route.steps.length) throw new RangeError("a reply to a step that was not asked for");
     answers[step] ??= { status, wallMs: wallUs / 1000, cpuMs: cpuUs / 1000, body };
   }
 }
@@ -260,12 +259,20 @@ function isFan({ mode }: Route): boolean {
 
 /** Side by side, every open step was running; in a chain only the first one can have been, those behind it were not started. */
 function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): Answers {
-  if (isFan(request.route)) return { steps: answers.map((known) => known ?? answer) };
-  const open = answers.indexOf(undefined, request.from);
-  return { steps: open < 0 ? answers : answers.with(open, answer) };
+  const { route, from } = request;
+  if (isFan(route)) return { steps: route.steps.map((_, at) => answers[at] ?? answer) };
+  const open = firstOpen(answers, from);
+  if (open < route.steps.length) answers[open] = answer;
+  return { steps: answers };
 }
 
 /** In a chain, answers of earlier steps may have died with the lane before they were sent. */
 function isUnclear({ answers, request }: PendingRun): boolean {
-  return !isFan(request.route) && answers.indexOf(undefined, request.from) < answers.length - 1;
+  return !isFan(request.route) && firstOpen(answers, request.from) < request.route.steps.length - 1;
+}
+
+function firstOpen(answers: readonly (StepAnswer | undefined)[], from: number): number {
+  let at = from;
+  while (answers[at]) at += 1;
+  return at;
 }

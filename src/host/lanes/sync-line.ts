@@ -26,7 +26,7 @@ export class SyncLine {
   run(request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] | undefined {
     const { port, notify } = this.#sync;
     const id = this.#nextRun++;
-    const answers: (StepAnswer | undefined)[] = Array.from({ length: request.route.steps.length });
+    const answers: (StepAnswer | undefined)[] = [];
     const deadline = performance.now() + budgetMs;
     // The lane may not have heard of the route yet: that message went another way.
     const isNew = !this.#routes.has(request.route);
@@ -37,7 +37,7 @@ export class SyncLine {
       const seen = Atomics.load(notify, 0);
       for (let received; (received = receiveMessageOnPort(port));) {
         if (received.message === GONE) return undefined;
-        if (this.#read(received.message, id, answers)) return answers;
+        if (this.#read(received.message, id, request.route, answers)) return answers;
       }
       const left = deadline - performance.now();
       if (left <= 0) return answers;
@@ -46,12 +46,12 @@ export class SyncLine {
   }
 
   /** True: the last reply of this run has been read. Late replies to earlier runs are dropped. */
-  #read(frames: unknown, id: number, answers: (StepAnswer | undefined)[]): boolean {
+  #read(frames: unknown, id: number, route: Route, answers: (StepAnswer | undefined)[]): boolean {
     let isLast = false;
-    for (const frame of Array.isArray(frames) ? (frames as unknown[]) : []) {
+    for (const frame of [frames].flat()) {
       const reply = readReply(String(frame));
       if (reply.id !== id) continue;
-      takeReply(reply, answers);
+      takeReply(reply, route, answers);
       isLast ||= reply.isLast;
     }
     return isLast;

@@ -11,16 +11,14 @@ interface Settle {
 }
 
 /** Rejects only when the signal is aborted: then nothing further is started and late answers are not heard. */
-export function drive(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const settle = signal ? abortable(signal, { resolve, reject }) : { resolve, reject, running: undefined };
-    try {
-      if (input.hook.kind === "observe" || input.hook.kind === "evaluate") sideBySide(input, settle);
-      else oneByOne(input, settle);
-    } catch (error) {
-      settle.reject(error);
-    }
-  });
+export function drive(input: RunInput, signal: AbortSignal | undefined, settle: Settle): void {
+  const running = signal ? abortable(signal, settle) : { ...settle, running: undefined };
+  try {
+    if (input.hook.kind === "observe" || input.hook.kind === "evaluate") sideBySide(input, running);
+    else oneByOne(input, running);
+  } catch (error) {
+    running.reject(error);
+  }
 }
 
 /** What is running now, so that an abort can cancel it. */

@@ -6,37 +6,36 @@ import type { Handler, Plan } from "../registry.ts";
 import { skipped } from "./answer.ts";
 import type { RunInput } from "./run-input.ts";
 
-export interface Eligible {
-  readonly handlers: Plan;
-  /** The calls of the whole plan, given those of the first eligible handlers, in order. */
-  report(called: readonly Call[]): Call[];
-}
-
-export function eligible(input: RunInput): Eligible {
-  const { hook, plan, chain } = input;
+/** The plan itself when all of it is called, which is nearly always. */
+export function eligible(input: RunInput): Plan {
+  const { hook, plan, chain, context } = input;
   let handlers = plan;
   if (hook.filters && plan.some(({ filter }) => filter)) handlers = handlers.filter((handler) => wants(input, handler));
   if (hook.authority) {
-    const isAuthorized = input.context[hook.authority.context] !== undefined;
+    const isAuthorized = context[hook.authority.context] !== undefined;
     if (handlers.some(({ needsAuthority }) => needsAuthority !== isAuthorized)) {
       handlers = handlers.filter(({ needsAuthority }) => needsAuthority === isAuthorized);
     }
   }
-  const isOwn = ({ plugin, isReentrant }: Handler): boolean => hook.guardsReentry === true && plugin.id === chain.by && !isReentrant;
-  if (chain.by !== undefined && handlers.some(isOwn)) handlers = handlers.filter((handler) => !isOwn(handler));
+  if (chain.by !== undefined && handlers.some((handler) => isOwn(input, handler)))
+    handlers = handlers.filter((handler) => !isOwn(input, handler));
+  return handlers;
+}
 
-  return {
-    handlers,
-    report: (called) => {
-      if (called.length === plan.length) return called as Call[];
-      let next = 0;
-      return plan.map((handler) => {
-        if (handler === handlers[next]) return called[next++] ?? skipped(handler);
-        if (!isOwn(handler)) return skipped(handler);
-        return { ...skipped(handler), status: "recursion", error: ownError("ERR_RECURSION_OWN", { path: chain.path.join(" → ") }) };
-      });
-    },
-  };
+/** The calls of the whole plan, given those of the first eligible handlers, in order. */
+export function report(input: RunInput, handlers: Plan, called: readonly Call[]): readonly Call[] {
+  if (called.length === input.plan.length) return called;
+  let next = 0;
+  return input.plan.map((handler) => {
+    if (handler === handlers[next]) return called[next++] ?? skipped(handler);
+    if (!isOwn(input, handler)) return skipped(handler);
+    return { ...skipped(handler), status: "recursion", error: ownError("ERR_RECURSION_OWN", { path: input.chain.path.join(" → ") }) };
+  });
+}
+
+/** What happened is the plugin's own doing. */
+function isOwn({ hook, chain }: RunInput, { plugin, isReentrant }: Handler): boolean {
+  return hook.guardsReentry === true && plugin.id === chain.by && !isReentrant;
 }
 
 function wants({ hook, event, context }: RunInput, { filter }: Handler): boolean {

@@ -4,7 +4,7 @@ import type { Answers } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer, skipped } from "./answer.ts";
 import type { Read } from "./answer.ts";
-import { eligible } from "./eligible.ts";
+import { eligible, report } from "./eligible.ts";
 import type { RunInput } from "./run-input.ts";
 import { fansOf } from "./segments.ts";
 import type { HopRequest } from "./walk.ts";
@@ -18,7 +18,7 @@ export interface Fan {
 export function fan(input: RunInput): Fan {
   const { runId, cause, hook, eventText: event, contextText: context } = input;
   const chosen = eligible(input);
-  const segments = fansOf(hook, chosen.handlers);
+  const segments = fansOf(hook, chosen);
   return {
     hops: segments.map(({ lane, route }) => ({ lane, request: { cause, route, from: 0, chains: false, event, context } })),
     outcome: (answers) => {
@@ -29,9 +29,9 @@ export function fan(input: RunInput): Fan {
           if (step) reads.set(handler, readAnswer(input, handler, step));
         }
       }
-      const called = chosen.handlers.map((handler): Call => reads.get(handler)?.call ?? skipped(handler));
-      const result = hook.kind === "evaluate" ? chosen.handlers.map((handler) => evaluation(handler, reads.get(handler))) : undefined;
-      return { runId, hook: hook.name, decision: "pass", result, by: undefined, reason: undefined, calls: chosen.report(called) };
+      const called = chosen.map((handler): Call => reads.get(handler)?.call ?? skipped(handler));
+      const result = hook.kind === "evaluate" ? chosen.map((handler) => evaluation(handler, reads.get(handler))) : undefined;
+      return { runId, hook: hook.name, decision: "pass", result, by: undefined, reason: undefined, calls: report(input, chosen, called) };
     },
   };
 }

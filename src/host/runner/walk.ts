@@ -10,7 +10,7 @@ import { failure } from "../lanes/lane-client.ts";
 import type { Answers, LaneClient, RunRequest } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer } from "./answer.ts";
-import { eligible } from "./eligible.ts";
+import { eligible, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { RunInput } from "./run-input.ts";
 import { segmentsOf } from "./segments.ts";
@@ -32,7 +32,7 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
   let event = input.eventText;
   let by: Handler | undefined;
 
-  for (const segment of segmentsOf(hook, chosen.handlers)) {
+  for (const segment of segmentsOf(hook, chosen)) {
     const { lane, handlers } = segment;
     let isAlone = false;
     for (let at = 0; at < handlers.length && !by;) {
@@ -78,7 +78,7 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
     result: state.result,
     by: by?.plugin.id,
     reason: by && terminal?.reason ? (state.result?.[terminal.reason] as string | undefined) : undefined,
-    calls: chosen.report(called),
+    calls: report(input, chosen, called),
   };
 }
 

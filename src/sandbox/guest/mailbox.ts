@@ -26,6 +26,10 @@ export function postLog(level: number, text: string): void {
   post(MAIL.log, level, 0, turn.call, text.length > LIMITS.logBytes ? `${sliceText(text, 0, LIMITS.logBytes)}…` : text);
 }
 
+export function hasMail(): boolean {
+  return head !== "";
+}
+
 /** Empties the box. Undefined when there is nothing in it. */
 export function fetchMail(): string | undefined {
   if (dropped > 0) {

@@ -4,12 +4,12 @@
  * and the host check everything that comes out of here.
  */
 import { LIMITS } from "../../protocol/limits.ts";
-import { ERROR_MARK, handlerOf, MAIL, RETURNED } from "../../protocol/mail.ts";
+import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
 import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
 import { describeError } from "./describe.ts";
 import { keep, take } from "./handles.ts";
-import { fetchMail, post, turn as current } from "./mailbox.ts";
+import { fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
 
@@ -62,7 +62,12 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
   }
-  return returned;
+  return hasMail() ? marked(returned) : returned;
+}
+
+function marked(answer: Returned): Returned {
+  if (typeof answer === "string") return MAIL_MARK + answer;
+  return answer === RETURNED.nothing ? RETURNED.nothingButMail : answer;
 }
 
 /** As dispatch, for a handler whose result nobody reads: it need not even be data. */
@@ -148,7 +153,7 @@ function turn(number: number, body: () => Returned): Returned {
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
   }
-  return returned;
+  return hasMail() ? marked(returned) : returned;
 }
 
 /** The value itself if it is there, else pending, and the answer follows by mail. */
