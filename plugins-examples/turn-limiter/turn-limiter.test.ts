@@ -1,6 +1,6 @@
 /** The real script in the real sandbox: how many turns a session has, and that the window moves. */
 import { join } from "node:path";
-import { openHost, runTurn } from "creel";
+import { openHost } from "creel";
 import type { Host } from "creel";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -15,7 +15,7 @@ describe.each(["thread", "process"] as const)("turn-limiter, %s isolation", (iso
   afterAll(() => host.close());
 
   const turn = async (sessionKey: string, agentId = "main") =>
-    (await runTurn(host, { sessionKey, agentId }, async () => ({ value: "answer" }))).aborted;
+    (await host.turn({ sessionKey, agentId }, async () => ({ value: "answer" }))).aborted;
 
   it("is a plugin without a manifest, listening to beforeTurn", () => {
     expect(host.inspect("turn-beforeTurn-turn-limiter")).toMatchObject({ status: "ready", diagnostics: [] });
@@ -23,7 +23,7 @@ describe.each(["thread", "process"] as const)("turn-limiter, %s isolation", (iso
 
   it("lets five turns of a session pass and skips the sixth, with the reason", async () => {
     for (let at = 0; at < 5; at++) expect(await turn("busy")).toBe(false);
-    const outcome = await runTurn(host, { sessionKey: "busy", agentId: "main" }, () => expect.unreachable("the turn was skipped"));
+    const outcome = await host.turn({ sessionKey: "busy", agentId: "main" }, () => expect.unreachable("the turn was skipped"));
     expect(outcome).toMatchObject({ aborted: true, by: "turn-beforeTurn-turn-limiter" });
     expect(outcome).toHaveProperty("reason", expect.stringMatching(/^at most 5 turns a minute; the next one in \d+ s$/));
   });

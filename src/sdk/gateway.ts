@@ -14,6 +14,8 @@ import { startProcessUnit } from "../host/lanes/process-unit.ts";
 import { resolveOptions } from "./options.ts";
 import type { OpenOptions } from "./options.ts";
 import { startThreadUnit } from "./thread-unit.ts";
+import { runTurn } from "./turn.ts";
+import type { ExecuteTurn, TurnContext, TurnHost, TurnOptions, TurnOutcome } from "./turn.ts";
 
 /** `T` is the table of hooks this host knows: the catalog's, and the gateway's own. */
 export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
@@ -31,6 +33,8 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   runSync<N extends NamesOfKind<T, "sync">>(hook: N, event: EventOf<T[N]>, ctx?: ContextOf<T[N]>): Outcome<ResultOf<T[N]>>;
   /** False: nobody listens, and `run` costs next to nothing. */
   has(hook: keyof T & string): boolean;
+  /** Wraps a turn of the gateway's with beforeTurn, afterTurn and onTurnError. */
+  turn<V>(ctx: TurnContext, execute: ExecuteTurn<V>, options?: TurnOptions): Promise<TurnOutcome<V>>;
   /** Patches a session through the gateway's `patchSession` and, once that has succeeded, emits `session:patch`. */
   patchSession(patch: SessionPatch): Promise<SessionEntry>;
   /** What users have allowed for always; `revokeApproval` makes the host ask again. */
@@ -68,7 +72,11 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     await core.close();
     throw error;
   }
-  return Object.assign(core, { [Symbol.asyncDispose]: () => core.close() }) as unknown as Host<Catalog & Own>;
+  const host = core as unknown as Host<Catalog & Own> & TurnHost;
+  return Object.assign(host, {
+    turn: <V>(ctx: TurnContext, execute: ExecuteTurn<V>, turnOptions?: TurnOptions) => runTurn(host, ctx, execute, turnOptions),
+    [Symbol.asyncDispose]: () => core.close(),
+  });
 }
 
 function withOwn(own: HookTable): HookTable {

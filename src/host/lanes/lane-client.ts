@@ -37,6 +37,8 @@ interface PendingRun {
   readonly startedMs: number;
   readonly done: (answers: Answers) => void;
   isSent: boolean;
+  /** A reply came that was not the last: the lane sends one when it is about to enter, or waits for, the next step. */
+  isPartlyAnswered: boolean;
   /** Set once it has its own clock. */
   settled: (() => void) | undefined;
 }
@@ -118,6 +120,7 @@ export class LaneClient {
       startedMs: performance.now(),
       done,
       isSent: false,
+      isPartlyAnswered: false,
       settled: undefined,
     };
     this.#pending.set(id, run);
@@ -232,6 +235,7 @@ export class LaneClient {
     if (!run) return;
     takeReply(reply, run.request.route, run.answers);
     if (reply.isLast) this.#settle(reply.id, run, { steps: run.answers });
+    else run.isPartlyAnswered = true;
   }
 }
 
@@ -267,8 +271,8 @@ function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): Answers
 }
 
 /** In a chain, answers of earlier steps may have died with the lane before they were sent. */
-function isUnclear({ answers, request }: PendingRun): boolean {
-  return !isFan(request.route) && firstOpen(answers, request.from) < request.route.steps.length - 1;
+function isUnclear({ answers, request, isPartlyAnswered }: PendingRun): boolean {
+  return !isPartlyAnswered && !isFan(request.route) && firstOpen(answers, request.from) < request.route.steps.length - 1;
 }
 
 function firstOpen(answers: readonly (StepAnswer | undefined)[], from: number): number {

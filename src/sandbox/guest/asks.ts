@@ -1,7 +1,7 @@
 /** Inside the isolate: questions to the host. A question is left as mail; its answer comes back as a turn of its own. */
 import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
-import { post, turn } from "./mailbox.ts";
+import { beginTurn, post, turn } from "./mailbox.ts";
 import { NativeError, NativePromise, parse, SafeMap, stringify } from "./primordials.ts";
 
 interface Question {
@@ -35,7 +35,7 @@ export function answered(id: number, isOk: boolean, text: string): void {
   if (!question) return;
   questions.delete(id);
   pending -= 1;
-  turn.call = question.call;
+  beginTurn(question.call);
   const value = parse(text) as unknown;
   if (isOk) return question.resolve(value);
   const { code, message } = value as { code: string; message: string };

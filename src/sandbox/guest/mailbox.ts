@@ -6,6 +6,12 @@ import { sliceText } from "./primordials.ts";
 /** The call that the current turn belongs to. Everything up to the end of its microtasks is its doing. */
 export const turn = { call: 0 };
 
+/** A turn begins: from here on everything is that call's doing, and it has its own allowance of log lines. */
+export function beginTurn(call: number): void {
+  turn.call = call;
+  lines = 0;
+}
+
 let head = "";
 let bodies = "";
 let lines = 0;
@@ -41,6 +47,5 @@ export function fetchMail(): string | undefined {
   const mail = `${head}\n${bodies}`;
   head = "";
   bodies = "";
-  lines = 0;
   return mail;
 }

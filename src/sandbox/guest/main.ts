@@ -9,7 +9,7 @@ import { consoleGlobal, createApi, declared, endRegistration, handlers } from ".
 import { answered, dropQuestionsOf } from "./asks.ts";
 import { describeError } from "./describe.ts";
 import { keep, take } from "./handles.ts";
-import { fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
+import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
 
@@ -56,7 +56,7 @@ function load(
 /** The hot path: no closure, and as few arguments as possible, since each is copied into the isolate. */
 function dispatch(number: number, eventText: string, contextText: string): Returned {
   returned = undefined;
-  current.call = number;
+  beginTurn(number);
   try {
     returned = settle(call(handlers[handlerOf(number)]!, undefined, [parse(eventText), parse(contextText)]), number, resultText);
   } catch (error) {
@@ -147,7 +147,7 @@ function lastWords(): string | undefined {
 
 function turn(number: number, body: () => Returned): Returned {
   returned = undefined;
-  current.call = number;
+  beginTurn(number);
   try {
     returned = body();
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Inside the isolate: timers. The lane keeps the clock; a timer that is due comes back as a turn of its own. */
 import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
-import { post, turn } from "./mailbox.ts";
+import { beginTurn, post, turn } from "./mailbox.ts";
 import { call as invoke, NativeError, NativeFloor, NativeNumber, SafeMap } from "./primordials.ts";
 
 interface Entry {
@@ -83,7 +83,7 @@ export const timerGlobals = {
 export function fire(id: number): void {
   const entry = entries.get(id);
   if (!entry) return;
-  turn.call = entry.call;
+  beginTurn(entry.call);
   if (entry.everyMs === undefined) {
     entries.delete(id);
     pending -= 1;
