@@ -77,10 +77,7 @@ export class CoreHost {
   readonly #sessions: Sessions;
   readonly #services: Services;
   readonly #approvals: Approvals;
-  readonly #ready = new Set<number>();
   #greeting = "";
-  #lastDeath = "it did not answer";
-  #onReady: (() => void) | undefined;
   #runs = 0;
   #inFlight = 0;
   #drained: (() => void) | undefined;
@@ -102,7 +99,6 @@ export class CoreHost {
       greeting: (lane) => [this.#greeting, ...this.#plugins.openings(lane)],
       message: (lane, message, bodies) => this.#hear(lane, message, bodies),
       restarted: (why, lanes) => {
-        this.#lastDeath = why;
         this.#plugins.sandboxDied(lanes, why);
         this.#events.publish("restart", { why, lanes });
       },
@@ -133,8 +129,7 @@ export class CoreHost {
     const guest = await guestCode();
     this.#greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules } satisfies Hello, guest);
     await Promise.all(plugins.map((plugin) => this.#plugins.add(plugin)));
-    this.#fleet.start();
-    await this.#started();
+    await this.#fleet.start();
     await this.#plugins.settled();
     if (this.#listensSync()) await this.#sync.open();
   }
@@ -248,7 +243,7 @@ export class CoreHost {
   }
 
   #start(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {
-    const startedMs = performance.now();
+    const startedMs = this.#events.wants("run") ? performance.now() : 0;
     this.#inFlight += 1;
     return new Promise((resolve, reject) =>
       drive(input, signal, {
@@ -320,28 +315,8 @@ export class CoreHost {
     if (this.#events.wants("run")) this.#events.publish("run", { outcome, wallMs: performance.now() - startedMs });
   }
 
-  async #started(): Promise<void> {
-    const all = new Promise<void>((resolve) => {
-      this.#onReady = () => {
-        if (this.#ready.size === this.#fleet.lanes.length) resolve();
-      };
-      this.#onReady();
-    });
-    const patience = new AbortController();
-    const late = sleep(LIMITS.sandboxStartMs, true, { signal: patience.signal }).catch(() => false);
-    const isLate = await Promise.race([all.then(() => false), late]);
-    patience.abort();
-    if (isLate) throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastDeath });
-  }
-
   /** Everything a lane says of its own accord. Its schema has passed it; whether the cell is the lane's is checked here. */
-  #hear(lane: LaneClient, message: LaneMessage, bodies: string[]): void {
-    if (message.kind === "ready") {
-      if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
-      this.#ready.add(lane.index);
-      this.#onReady?.();
-      return;
-    }
+  #hear(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void {
     const plugin = this.#plugins.byCell(message.cell, lane);
     const body = bodies[0];
     if (body === undefined) throw new RangeError("a message without its body");

@@ -47,7 +47,8 @@ export function isHot(frame: string): boolean {
   return frame[0] === RUN || frame[0] === REPLY;
 }
 
-export function writeRun({ id, cause, route, from, chains, event, context }: HotRun): string {
+/** Positional: this is called for every run. */
+export function writeRun(id: number, cause: number, route: number, from: number, chains: boolean, event: string, context: string): string {
   return `${RUN}${id},${cause},${route},${from},${chains ? 1 : 0},${event.length}\n${event}${context}`;
 }
 

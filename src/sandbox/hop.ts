@@ -8,8 +8,9 @@ import type { HotRun, StepReply } from "../protocol/hot.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Route } from "../protocol/messages.ts";
 import { Chain } from "./chain.ts";
-import { answered, errorJson } from "./resident.ts";
-import type { Answer, Caller, Entry, Resident } from "./resident.ts";
+import { answered, errorJson } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import type { Caller, Entry, Resident } from "./resident.ts";
 
 /** A reply that has grown past this is sent as it is: frames have a limit, and many results fit in it only one by one. */
 const REPLY_CHARS = LIMITS.resultBytes;
@@ -34,7 +35,10 @@ export class Hop implements Caller {
   readonly #lane: HopLane;
   readonly #route: LaneRoute;
   readonly #context: string;
-  readonly #chain: Chain;
+  readonly #chains: boolean;
+  /** As the next handler sees it. */
+  #event: string;
+  #chain: Chain | undefined;
   readonly #isFan: boolean;
   /** The next step to start. */
   #next: number;
@@ -50,7 +54,8 @@ export class Hop implements Caller {
     this.#lane = lane;
     this.#route = route;
     this.#context = run.context;
-    this.#chain = new Chain(route.rule, run.event, run.chains);
+    this.#event = run.event;
+    this.#chains = run.chains;
     this.#isFan = route.mode === "fan" || route.mode === "gather";
     this.#next = run.from;
   }
@@ -107,14 +112,18 @@ export class Hop implements Caller {
       this.#send(false);
       this.#lane.flush();
     }
-    return resident.call(this, at, step, this.#chain.event, this.#context, this.#route.entry);
+    return resident.call(this, at, step, this.#event, this.#context, this.#route.entry);
   }
 
   /** Notes an answer and says whether the next handler may run. */
   #goesOn(step: number, answer: Answer): boolean {
     this.#note(step, answer, answer.body);
     if (answer.status !== "ok") return false;
-    return answer.body === "" || this.#next >= this.#route.steps.length || this.#chain.goesOn(answer.body);
+    if (answer.body === "" || this.#next >= this.#route.steps.length) return true;
+    this.#chain ??= new Chain(this.#route.rule, this.#event, this.#chains);
+    const goesOn = this.#chain.goesOn(answer.body);
+    this.#event = this.#chain.event;
+    return goesOn;
   }
 
   /** Nobody reads what an observer returned, so it does not travel. */

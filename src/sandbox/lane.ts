@@ -19,6 +19,11 @@ import type { Entry, ResidentEvents } from "./resident.ts";
 
 /** How long answers may wait for the rest of their batch: while they do, the host has nothing to work on. */
 const FLUSH_MS = 0.1;
+/**
+ * How long the lane stays awake after it has answered. Waking a thread that sleeps costs more than most calls; hooks come in
+ * bursts (a chain through several lanes, a tool call and its result), and a lane that is awake hears the next one at once.
+ */
+const LINGER_MS = 0.2;
 /** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */
 const SWEEP_MS = 2;
 
@@ -42,6 +47,8 @@ export class Lane {
   #sweeper: NodeJS.Timeout | undefined;
   #firstUnsentMs = 0;
   #isServing = false;
+  #isLingering = false;
+  #awakeUntilMs = 0;
 
   readonly #events: ResidentEvents = {
     opened: ({ id }, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell: id, ok, loadMs }, body)),
@@ -105,8 +112,22 @@ export class Lane {
     this.#touched.clear();
     this.#flush();
     this.#isServing = false;
+    this.#linger();
     if (this.#late.size > 0) this.#sweeper ??= setTimeout(() => this.#sweepLate(), SWEEP_MS);
   }
+
+  #linger(): void {
+    this.#awakeUntilMs = performance.now() + LINGER_MS;
+    if (this.#isLingering) return;
+    this.#isLingering = true;
+    setImmediate(this.#stayAwake);
+  }
+
+  /** An immediate keeps the event loop from going to sleep. */
+  readonly #stayAwake = (): void => {
+    this.#isLingering = performance.now() < this.#awakeUntilMs && this.#sides.size > 0;
+    if (this.#isLingering) setImmediate(this.#stayAwake);
+  };
 
   #sweepLate(): void {
     this.#sweeper = undefined;

@@ -4,42 +4,22 @@
  * who wait belong to the place.
  */
 import type { StepStatus } from "../protocol/hot.ts";
-import type { ErrorText, Step } from "../protocol/messages.ts";
-import { errorMessage } from "../protocol/errors.ts";
-import type { ErrorCode, ErrorParams } from "../protocol/errors.ts";
+import type { Step } from "../protocol/messages.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { LOG_LEVELS_ORDER } from "./guest/log-levels.ts";
 import { callNumber, causeOf, INVOKED, MAIL, readMail } from "../protocol/mail.ts";
 import type { MailItem } from "../protocol/mail.ts";
+import { answered, errorJson, messageOf } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { Cell } from "./cell.ts";
 import type { CellSpec, GuestCode, TurnEnd } from "./cell.ts";
 import { turnCpuUs } from "./cpu.ts";
-
-export type Status = StepStatus;
-
-/** How a call ended. The body is a result's or an error's JSON, or empty. */
-export interface Answer {
-  readonly status: Status;
-  readonly wallMs: number;
-  readonly cpuUs: number;
-  readonly body: string;
-}
+import { WaitingRoom } from "./waiting-room.ts";
 
 /** Whoever asked for a call: told the answer when `call` could not give it at once. */
 export interface Caller {
   readonly cause: number;
   settle(step: number, answer: Answer): void;
-}
-
-/** A call that the cell was not ready for. */
-interface WaitingCall {
-  readonly caller: Caller;
-  readonly at: number;
-  readonly step: Step;
-  readonly event: string;
-  readonly context: string;
-  readonly entry: Entry;
-  readonly deadline: NodeJS.Timeout;
 }
 
 /** How a handler is entered: its result counts, or nobody reads it, or it may not wait (and then `echo`, see HookDefinition). */
@@ -76,8 +56,7 @@ export class Resident {
   /** Questions to the host, by a number that is never used twice: the cell that asked may have been replaced. */
   readonly #asks = new Map<number, { question: number; call: number }>();
   #nextAsk = 1;
-  /** Calls that met the cell while it was loading. */
-  readonly #waiting = new Set<WaitingCall>();
+  readonly #waiting = new WaitingRoom();
   #cell: Cell | undefined;
   #state: "loading" | "ready" | "failed" | "gone" = "loading";
   #failure = "";
@@ -112,7 +91,10 @@ export class Resident {
 
   /** Enters the cell. Undefined: the answer will come through the caller's `settle`. */
   call(caller: Caller, at: number, step: Step, event: string, context: string, entry: Entry): Answer | undefined {
-    if (this.#state === "loading") return this.#wait({ caller, at, step, event, context, entry });
+    if (this.#state === "loading") {
+      this.#waiting.add({ caller, at, step, event, context, entry });
+      return undefined;
+    }
     if (this.#state !== "ready") return answered("failed", this.#failure);
     if (this.#pending.size >= LIMITS.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: LIMITS.pendingCalls }));
     const [, handler, wallMs, cpuMs] = step;
@@ -161,11 +143,7 @@ export class Resident {
   /** The caller does not want its answers any more: the work stops, the plugin's state stays. */
   abandon(caller: Caller): void {
     for (const call of this.#pending.values()) if (call.caller === caller) this.#forget(call, true);
-    for (const waiting of this.#waiting) {
-      if (waiting.caller !== caller) continue;
-      clearTimeout(waiting.deadline);
-      this.#waiting.delete(waiting);
-    }
+    this.#waiting.abandon(caller);
   }
 
   get mayHaveMail(): boolean {
@@ -189,24 +167,7 @@ export class Resident {
     this.#cell = undefined;
     for (const call of this.#pending.values())
       this.#settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: "the plugin was removed" }));
-    for (const { caller, at } of this.#takeWaiting()) caller.settle(at, answered("failed", this.#failure));
-  }
-
-  #wait(call: Omit<WaitingCall, "deadline">): undefined {
-    const [, , wallMs] = call.step;
-    const deadline = setTimeout(() => {
-      this.#waiting.delete(waiting);
-      call.caller.settle(call.at, { ...answered("timeout", errorJson("ERR_CALL_TIMEOUT", { ms: wallMs })), wallMs });
-    }, wallMs);
-    const waiting: WaitingCall = { ...call, deadline };
-    this.#waiting.add(waiting);
-  }
-
-  #takeWaiting(): WaitingCall[] {
-    const calls = [...this.#waiting];
-    for (const { deadline } of calls) clearTimeout(deadline);
-    this.#waiting.clear();
-    return calls;
+    for (const { caller, at } of this.#waiting.leave()) caller.settle(at, answered("failed", this.#failure));
   }
 
   /** The turn gave no answer of its own; its mail may. */
@@ -239,7 +200,7 @@ export class Resident {
     this.#fetchMail();
   }
 
-  #settle(call: PendingCall, status: Status, body: string): void {
+  #settle(call: PendingCall, status: StepStatus, body: string): void {
     this.#forget(call);
     const answer = { status, wallMs: performance.now() - call.startedMs, cpuUs: call.cpuUs, body };
     if (call.isStarting) call.early = answer;
@@ -334,7 +295,7 @@ export class Resident {
   }
 
   /** The cell cannot be used any more: answer what was pending in it, the culprit first, and build another. */
-  #replace(status: Status, why: string, culprit?: PendingCall): void {
+  #replace(status: StepStatus, why: string, culprit?: PendingCall): void {
     if (this.#state === "loading") return this.#loaded(false, why);
     const cell = this.#cell!;
     this.#state = "loading";
@@ -363,7 +324,7 @@ export class Resident {
     }
     this.#events.opened(this, isOk, performance.now() - this.#loadStartedMs, text);
     this.sweep();
-    for (const { caller, at, step, event, context, entry } of this.#takeWaiting()) {
+    for (const { caller, at, step, event, context, entry } of this.#waiting.leave()) {
       const answer = this.call(caller, at, step, event, context, entry);
       if (answer) caller.settle(at, answer);
     }
@@ -393,19 +354,3 @@ export class Resident {
 const QUICK_MS = 1;
 
 const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });
-
-export function answered(status: Status, body: string): Answer {
-  return { status, wallMs: 0, cpuUs: 0, body };
-}
-
-export function errorJson(code: ErrorCode, params: ErrorParams): string {
-  return JSON.stringify({ code, message: errorMessage(code, params) } satisfies ErrorText);
-}
-
-function messageOf(json: string): string {
-  try {
-    return (JSON.parse(json) as ErrorText).message;
-  } catch {
-    return "unknown";
-  }
-}

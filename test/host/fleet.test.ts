@@ -41,7 +41,7 @@ function fleetOf(lanes: number, lanesPerUnit: number) {
     message: () => {},
     restarted: (why, indexes) => restarts.push([why, indexes]),
   });
-  fleet.start();
+  void fleet.start();
   return { fleet, units, restarts };
 }
 

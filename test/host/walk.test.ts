@@ -8,7 +8,7 @@ import type { RunInput } from "../../src/host/runner/run-input.ts";
 import { walk } from "../../src/host/runner/walk.ts";
 import { playedLane } from "../support/lane.ts";
 
-const ok = (body = ""): StepAnswer => ({ status: "ok", wallMs: 1, cpuMs: 1, body });
+const ok = (body = ""): StepAnswer => ({ status: "ok", wallUs: 1_000, cpuUs: 1_000, body });
 
 function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"): RunInput {
   const plan = lanes.map((lane, index) => ({

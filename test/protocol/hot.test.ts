@@ -12,7 +12,7 @@ it("a run comes out as it went in", () => {
     fc.property(
       fc.record({ id: fc.nat(), cause: fc.nat(), route: fc.nat(), from: fc.nat(), chains: fc.boolean(), event: text, context: text }),
       (run) => {
-        const frame = writeRun(run);
+        const frame = writeRun(run.id, run.cause, run.route, run.from, run.chains, run.event, run.context);
         expect(isHot(frame)).toBe(true);
         expect(readRun(frame)).toEqual(run);
       },

@@ -70,7 +70,7 @@ export function start(
   const request: RunRequest = { cause: 1, route, from, chains: true, event: "{}", context: "{}" };
   let id = 0;
   const answers = new Promise<Answers>((resolve) => {
-    id = lane.run(request, resolve);
+    id = lane.run(request, { answered: resolve });
   });
   return Object.assign(answers, { id });
 }

@@ -1,6 +1,8 @@
 /** Trusted side: the lanes of a host. Starts the units behind them, and starts them again when they die. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { PROTOCOL_VERSION } from "../../protocol/messages.ts";
 import type { LaneMessage } from "../../protocol/messages.ts";
 import { LaneClient } from "./lane-client.ts";
 import type { LaneUnit, StartUnit, SyncPort } from "./unit.ts";
@@ -12,7 +14,7 @@ export interface FleetOptions {
   readonly startUnit: StartUnit;
   /** What a fresh lane must be told before anything else. */
   greeting(lane: LaneClient): string[];
-  message(lane: LaneClient, message: LaneMessage, bodies: string[]): void;
+  message(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void;
   /** A unit died and another takes its place. */
   restarted(why: string, lanes: readonly number[]): void;
 }
@@ -36,6 +38,10 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #berths: Berth[] = [];
   readonly #stop = new AbortController();
+  /** Lanes that were ready at least once. */
+  readonly #ready = new Set<number>();
+  readonly #allReady = Promise.withResolvers<void>();
+  #lastDeath = "it did not answer";
   #units: UnitListener | undefined;
 
   constructor(options: FleetOptions) {
@@ -45,7 +51,7 @@ export class Fleet {
       const berth: Berth = { lanes: [], unit: undefined, startedMs: 0, delayMs: 0 };
       for (let index = first; index < Math.min(first + options.lanesPerUnit, options.lanes); index++) {
         const lane: LaneClient = new LaneClient(index, {
-          message: (message, bodies) => options.message(lane, message, bodies),
+          message: (message, bodies) => this.#hear(lane, message, bodies),
           condemned: () => berth.unit?.kill(),
         });
         lanes.push(lane);
@@ -56,8 +62,21 @@ export class Fleet {
     this.lanes = lanes;
   }
 
-  start(): void {
+  /** Resolves when every lane has said that it is ready; rejects when one does not within the limit. */
+  async start(): Promise<void> {
     for (const berth of this.#berths) this.#launch(berth);
+    const patience = new AbortController();
+    const late = sleep(LIMITS.sandboxStartMs, true, { signal: patience.signal }).catch(() => false);
+    const isLate = await Promise.race([this.#allReady.promise.then(() => false), late]);
+    patience.abort();
+    if (isLate) throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastDeath });
+  }
+
+  #hear(lane: LaneClient, message: LaneMessage, bodies: string[]): void {
+    if (message.kind !== "ready") return this.#options.message(lane, message, bodies);
+    if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
+    this.#ready.add(lane.index);
+    if (this.#ready.size === this.lanes.length) this.#allReady.resolve();
   }
 
   /** Tells of every lane that there is and will be, and of its end. */
@@ -95,6 +114,7 @@ export class Fleet {
 
   async #relaunch(berth: Berth, unit: LaneUnit, why: string): Promise<void> {
     berth.unit = undefined;
+    this.#lastDeath = why;
     for (const lane of berth.lanes) {
       this.#units?.went(lane.index);
       lane.disconnect(why);

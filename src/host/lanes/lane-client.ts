@@ -7,19 +7,14 @@ import { errorMessage } from "../../protocol/errors.ts";
 import type { ErrorCode, ErrorParams } from "../../protocol/errors.ts";
 import { pack, unpack } from "../../protocol/frame.ts";
 import { isHot, readReply, writeRun } from "../../protocol/hot.ts";
-import type { HotReply, HotRun, StepStatus } from "../../protocol/hot.ts";
+import type { HotReply, HotRun, StepReply } from "../../protocol/hot.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Link } from "../../protocol/link.ts";
 import { laneMessage } from "../../protocol/messages.ts";
 import type { HostMessage, LaneMessage, Route } from "../../protocol/messages.ts";
 
 /** How one step of a run ended. The body is a result or an error, as the guest wrote it. */
-export interface StepAnswer {
-  readonly status: StepStatus;
-  readonly wallMs: number;
-  readonly cpuMs: number;
-  readonly body: string;
-}
+export type StepAnswer = Omit<StepReply, "step">;
 
 /** What a lane answered. */
 export interface Answers {
@@ -34,13 +29,18 @@ export type RunRequest = Omit<HotRun, "id" | "route"> & { readonly route: Route 
 interface PendingRun {
   readonly request: RunRequest;
   readonly answers: (StepAnswer | undefined)[];
-  readonly startedMs: number;
-  readonly done: (answers: Answers) => void;
+  readonly receiver: Receiver;
+  readonly frame: string;
   isSent: boolean;
   /** A reply came that was not the last: the lane sends one when it is about to enter, or waits for, the next step. */
   isPartlyAnswered: boolean;
   /** Set once it has its own clock. */
   settled: (() => void) | undefined;
+}
+
+/** Whoever started a run. Told once, whatever happens, unless the run was cancelled. */
+export interface Receiver {
+  answered(answers: Answers, lane: LaneClient): void;
 }
 
 export interface LaneEvents {
@@ -54,14 +54,15 @@ export class LaneClient {
   readonly #events: LaneEvents;
   readonly #pending = new Map<number, PendingRun>();
   readonly #routes = new Map<string, Route>();
-  #outbox: { frame: string; run?: PendingRun }[] = [];
+  #outbox: (string | PendingRun)[] = [];
   #link: Link | undefined;
   /** Until the lane has said so, it is starting, and what it should do waits here. */
   #isReady = false;
   #nextRun = 1;
   #isFlushing = false;
-  #heardMs = 0;
-  #watch: NodeJS.Timeout | undefined;
+  /** Counts up with everything the lane says. */
+  #heard = 0;
+  #isWatching = false;
   #suspicion: NodeJS.Timeout | undefined;
 
   constructor(index: number, events: LaneEvents) {
@@ -73,7 +74,7 @@ export class LaneClient {
   connect(link: Link, first: readonly string[]): void {
     this.#link = link;
     link.onFrames((frames) => {
-      this.#heardMs = performance.now();
+      this.#heard += 1;
       for (const frame of frames) this.#receive(frame);
     });
     link.send([...first, ...Array.from(this.#routes.values(), (route) => pack(route))]);
@@ -95,7 +96,7 @@ export class LaneClient {
   }
 
   postFrame(frame: string): void {
-    this.#queue({ frame });
+    this.#queue(frame);
   }
 
   /** Handlers that are run together; the lane is told once. */
@@ -111,24 +112,17 @@ export class LaneClient {
     return route;
   }
 
-  /** Runs handlers in this lane. `done` is called once, whatever happens, unless the run is cancelled. Gives a number to cancel it by. */
-  run(request: RunRequest, done: (answers: Answers) => void): number {
+  /** Runs handlers in this lane. Gives a number to cancel it by. */
+  run(request: RunRequest, receiver: Receiver): number {
     const id = this.#nextRun++;
-    const run: PendingRun = {
-      request,
-      answers: [],
-      startedMs: performance.now(),
-      done,
-      isSent: false,
-      isPartlyAnswered: false,
-      settled: undefined,
-    };
+    const { cause, route, from, chains, event, context } = request;
+    const frame = writeRun(id, cause, route.route, from, chains, event, context);
+    const run: PendingRun = { request, answers: [], receiver, frame, isSent: false, isPartlyAnswered: false, settled: undefined };
     this.#pending.set(id, run);
-    const { cause, from, chains, event, context } = request;
-    this.#queue({ frame: writeRun({ id, cause, route: request.route.route, from, chains, event, context }), run });
-    if (!this.#watch) {
-      this.#watch = setTimeout(() => this.#watchOld(), LIMITS.youngRunMs);
-      this.#watch.unref();
+    this.#queue(run);
+    if (!this.#isWatching) {
+      this.#isWatching = true;
+      setTimeout(() => this.#watchOld(), LIMITS.youngRunMs).unref();
     }
     return id;
   }
@@ -144,23 +138,22 @@ export class LaneClient {
 
   /** Most runs are over before a clock of their own would be worth its price: only those that have grown old get one. */
   #watchOld(): void {
-    this.#watch = undefined;
+    this.#isWatching = false;
     for (const [id, run] of this.#pending) if (!run.settled) this.#guard(id, run);
   }
 
   #guard(id: number, run: PendingRun): void {
-    const budgetMs = budgetOf(run.request) + LIMITS.laneGraceMs;
+    const milliseconds = budgetOf(run.request) + LIMITS.laneGraceMs;
     const { promise, resolve } = Promise.withResolvers<void>();
     run.settled = resolve;
-    const milliseconds = Math.max(1, budgetMs - (performance.now() - run.startedMs));
-    void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(id, run, budgetMs) });
+    void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(id, run, milliseconds) });
   }
 
   /** The lane keeps budgets by itself. If it did not, it is busy with others, or starting, or stuck. */
   #giveUp(id: number, run: PendingRun, ms: number): void {
     if (run.isSent) this.#suspect();
     else this.#withdraw(run);
-    this.#settle(id, run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallMs: ms }));
+    this.#settle(id, run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallUs: ms * 1000 }));
   }
 
   /** A lane that says nothing for longer than any turn in it may take is stuck. */
@@ -168,30 +161,25 @@ export class LaneClient {
     if (this.#suspicion) return;
     let longestMs = 0;
     for (const { request } of this.#pending.values()) for (const step of request.route.steps) longestMs = Math.max(longestMs, step[3]);
-    const allowedMs = longestMs + LIMITS.turnSlackMs + LIMITS.laneGraceMs;
-    const heardMs = this.#heardMs;
-    this.#suspicion = setTimeout(
-      () => {
-        this.#suspicion = undefined;
-        if (this.#heardMs === heardMs && this.#isReady)
-          this.#events.condemned(errorMessage("ERR_SANDBOX_STUCK", { ms: Math.round(allowedMs) }));
-      },
-      Math.max(0, heardMs + allowedMs - performance.now()),
-    );
-    this.#suspicion.unref();
+    const allowedMs = longestMs + LIMITS.turnSlackMs;
+    const heard = this.#heard;
+    this.#suspicion = setTimeout(() => {
+      this.#suspicion = undefined;
+      if (this.#heard === heard && this.#isReady) this.#events.condemned(errorMessage("ERR_SANDBOX_STUCK", { ms: allowedMs }));
+    }, allowedMs).unref();
   }
 
   #settle(id: number, run: PendingRun, answers: Answers): void {
     if (!this.#pending.delete(id)) return;
     run.settled?.();
-    run.done(answers);
+    run.receiver.answered(answers, this);
   }
 
   #withdraw(run: PendingRun): void {
-    this.#outbox = this.#outbox.filter((item) => item.run !== run);
+    this.#outbox = this.#outbox.filter((item) => item !== run);
   }
 
-  #queue(item: { frame: string; run?: PendingRun }): void {
+  #queue(item: string | PendingRun): void {
     this.#outbox.push(item);
     if (this.#isFlushing || !this.#isReady) return;
     // Runs that start in one tick of the gateway travel together.
@@ -207,9 +195,13 @@ export class LaneClient {
     const items = this.#outbox;
     this.#outbox = [];
     const frames: string[] = [];
-    for (const { frame, run } of items) {
-      if (run) run.isSent = true;
-      frames.push(frame);
+    for (const item of items) {
+      if (typeof item === "string") {
+        frames.push(item);
+      } else {
+        item.isSent = true;
+        frames.push(item.frame);
+      }
     }
     this.#link.send(frames);
   }
@@ -241,14 +233,14 @@ export class LaneClient {
 
 /** Puts a reply's steps where they belong. Throws when it answers what was not asked. */
 export function takeReply(reply: HotReply, route: Route, answers: (StepAnswer | undefined)[]): void {
-  for (const { step, status, wallUs, cpuUs, body } of reply.steps) {
-    if (step >= route.steps.length) throw new RangeError("a reply to a step that was not asked for");
-    answers[step] ??= { status, wallMs: wallUs / 1000, cpuMs: cpuUs / 1000, body };
+  for (const answer of reply.steps) {
+    if (answer.step >= route.steps.length) throw new RangeError("a reply to a step that was not asked for");
+    answers[answer.step] ??= answer;
   }
 }
 
 export function failure(status: StepAnswer["status"], code: ErrorCode, params: ErrorParams): StepAnswer {
-  return { status, wallMs: 0, cpuMs: 0, body: JSON.stringify({ code, message: errorMessage(code, params) }) };
+  return { status, wallUs: 0, cpuUs: 0, body: JSON.stringify({ code, message: errorMessage(code, params) }) };
 }
 
 /** What a run may take in its lane: one after the other the sum, side by side the longest. */

@@ -35,7 +35,7 @@ export class SyncLines {
   run({ lane, request }: HopRequest): Answers {
     const budgetMs = budgetOf(request) + LIMITS.laneGraceMs;
     const answers = this.#ask(lane.index, request, budgetMs);
-    answers[request.from] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallMs: budgetMs };
+    answers[request.from] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallUs: budgetMs * 1000 };
     return { steps: answers };
   }
 

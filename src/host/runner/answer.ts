@@ -42,10 +42,10 @@ export function skipped({ plugin, priority }: Handler): Call {
   return { plugin: plugin.id, priority, status: "skipped", wallMs: 0, cpuMs: 0 };
 }
 
-function called({ plugin, priority }: Handler, { wallMs, cpuMs }: StepAnswer): Call {
-  return { plugin: plugin.id, priority, status: "ok", wallMs, cpuMs };
+function called({ plugin, priority }: Handler, { wallUs, cpuUs }: StepAnswer): Call {
+  return { plugin: plugin.id, priority, status: "ok", wallMs: wallUs / 1000, cpuMs: cpuUs / 1000 };
 }
 
-function failed({ plugin, priority }: Handler, { wallMs, cpuMs }: StepAnswer, status: Call["status"], error: CallError): Read {
-  return { call: { plugin: plugin.id, priority, status, wallMs, cpuMs, error }, answer: undefined };
+function failed({ plugin, priority }: Handler, { wallUs, cpuUs }: StepAnswer, status: Call["status"], error: CallError): Read {
+  return { call: { plugin: plugin.id, priority, status, wallMs: wallUs / 1000, cpuMs: cpuUs / 1000, error }, answer: undefined };
 }

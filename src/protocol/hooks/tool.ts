@@ -3,7 +3,7 @@ import * as z from "zod";
 import { agentContext, toolContext, toolLive } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { execEnv } from "./exec-env.ts";
-import { amount, bag, flag, text, texts } from "./fields.ts";
+import { amount, bag, given, flag, text, texts } from "./fields.ts";
 
 export const APPROVAL_DECISIONS = ["allow-once", "allow-always", "deny"] as const;
 export const APPROVAL_RESOLUTIONS = [...APPROVAL_DECISIONS, "timeout", "cancelled"] as const;
@@ -36,7 +36,7 @@ export const toolHooks = [
     summary: "Before a tool runs: rewrite its parameters, block it, or ask the user first.",
     event: z.looseObject({
       toolName: z.string().min(1),
-      params: bag,
+      params: given,
       toolKind: z.enum(["code_mode_exec"]).optional(),
       toolInputKind: z.enum(["javascript", "typescript"]).optional(),
       runId: text,
@@ -64,7 +64,7 @@ export const toolHooks = [
     summary: "After a tool ran, or was blocked: its result or error, and how long it took.",
     event: z.looseObject({
       toolName: z.string().min(1),
-      params: bag,
+      params: given,
       runId: text,
       toolCallId: text,
       result: z.unknown().optional(),

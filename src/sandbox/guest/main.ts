@@ -58,7 +58,8 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   returned = undefined;
   beginTurn(number);
   try {
-    returned = settle(call(handlers[handlerOf(number)]!, undefined, [parse(eventText), parse(contextText)]), number, resultText);
+    const handler = handlers[handlerOf(number)]!;
+    returned = settle(handler(parse(eventText), parse(contextText)), number, resultText);
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
   }
@@ -72,9 +73,10 @@ function marked(answer: Returned): Returned {
 
 /** As dispatch, for a handler whose result nobody reads: it need not even be data. */
 function observe(number: number, eventText: string, contextText: string): Returned {
-  return turn(number, () =>
-    settle(call(handlers[handlerOf(number)]!, undefined, [parse(eventText), parse(contextText)]), number, noResult),
-  );
+  return turn(number, () => {
+    const handler = handlers[handlerOf(number)]!;
+    return settle(handler(parse(eventText), parse(contextText)), number, noResult);
+  });
 }
 
 function noResult(): Returned {
