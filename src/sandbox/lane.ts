@@ -18,7 +18,7 @@ import { Resident } from "./resident.ts";
 import type { Entry, ResidentEvents } from "./resident.ts";
 
 /** How long answers may wait for the rest of their batch: while they do, the host has nothing to work on. */
-const FLUSH_MS = 0.1;
+const FLUSH_MS = 0.5;
 /**
  * How long the lane stays awake after it has answered. Waking a thread that sleeps costs more than most calls; hooks come in
  * bursts (a chain through several lanes, a tool call and its result), and a lane that is awake hears the next one at once.

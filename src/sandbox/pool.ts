@@ -16,7 +16,8 @@ export interface Pool {
 export function startPool(endpoints: readonly Endpoint[]): Pool {
   const pool = new Piscina({
     filename: new URL(`./main${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url).href,
-    minThreads: endpoints.length,
+    // Threads start when their task comes. A minimum above zero makes Piscina 5.3 start one more while it is destroyed, and leave it.
+    minThreads: 0,
     maxThreads: endpoints.length,
     // The default would stop a worker's event loop between tasks.
     atomics: "disabled",

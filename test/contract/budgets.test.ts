@@ -9,7 +9,7 @@ contract("budgets", (isolation) => {
   describe("a call that costs too much", () => {
     const shared = sharedHost(isolation, {
       config: { limits: { heapMb: 16 } },
-      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 400, cpuMs: 100 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 1_000, cpuMs: 100 } }), actor("c")],
     });
     const send = (script: Script) => shared.host.run("message_sending", sending(script));
 
@@ -22,10 +22,6 @@ contract("budgets", (isolation) => {
       ["an endless loop in the getter of a result", `return { get content() { for (;;); } }`],
       ["an endless loop in a toJSON", `return { toJSON() { for (;;); } }`],
       ["an endless loop that swallows what stops it", `for (;;) { try { for (;;); } finally { continue; } }`],
-      [
-        "many short turns that add up",
-        `return new Promise(() => { const burn = () => { const end = Date.now() + 30; while (Date.now() < end); setTimeout(burn, 1); }; burn(); })`,
-      ],
     ])("%s ends as cpu; the cell is rebuilt, and everybody else's state survives", async (_, code) => {
       const [born, neighbour] = [await ask(shared.host, "bad", "state.born"), await ask(shared.host, "c", "state.born")];
       const replaced = next(shared.host, "replaced");
@@ -42,15 +38,15 @@ contract("budgets", (isolation) => {
       const born = await ask(shared.host, "bad", "state.born");
       const outcome = await send({ bad: `state.kept = 1; return new Promise(() => {})`, c: `return { content: "c" }` });
       expect(statuses(outcome)).toEqual(["a:ok", "bad:timeout", "c:ok"]);
-      expect(outcome.calls[1]).toMatchObject({ error: { code: "ERR_CALL_TIMEOUT", message: "the handler did not settle within 400 ms" } });
-      expect(outcome.calls[1]?.wallMs).toBeGreaterThanOrEqual(395);
+      expect(outcome.calls[1]).toMatchObject({ error: { code: "ERR_CALL_TIMEOUT", message: "the handler did not settle within 1000 ms" } });
+      expect(outcome.calls[1]?.wallMs).toBeGreaterThanOrEqual(995);
       expect(await ask(shared.host, "bad", "[state.born, state.kept]")).toEqual([born, 1]);
     });
 
     it("what a timed-out call had scheduled does not happen", async () => {
-      const outcome = await send({ bad: `return new Promise((r) => { setTimeout(() => { state.late = true; r(); }, 600); })` });
+      const outcome = await send({ bad: `return new Promise((r) => { setTimeout(() => { state.late = true; r(); }, 1_200); })` });
       expect(outcome.calls[1]?.status).toBe("timeout");
-      await send({ a: `async await new Promise((r) => setTimeout(r, 350))` });
+      await send({ a: `async await new Promise((r) => setTimeout(r, 400))` });
       expect(await ask(shared.host, "bad", "state.late")).toBeNull();
     });
 
@@ -86,7 +82,7 @@ contract("budgets", (isolation) => {
     });
 
     it("the report counts how often a cell was replaced", () => {
-      expect(shared.host.inspect("bad").replacements).toBeGreaterThan(9);
+      expect(shared.host.inspect("bad").replacements).toBeGreaterThan(8);
       expect(shared.host.inspect("c").replacements).toBe(0);
       expect(shared.host.inspect("bad").status).toBe("ready");
     });
@@ -106,6 +102,14 @@ contract("budgets", (isolation) => {
     expect(await ask(host, "c", "state.born")).toBe(born);
     const byTimer = await host.run("message_sending", sending({ bad: `async await new Promise((r) => setTimeout(r, 1)); ${grow.bad}` }));
     expect(statuses(byTimer)).toEqual(["a:ok", "bad:memory", "c:ok"]);
+  });
+
+  it("many short turns of one call that add up past its CPU budget end as cpu", async () => {
+    await using host = await open(isolation, { plugins: [actor("burner", { hooks: { timeoutMs: 20_000, cpuMs: 100 } })] });
+    const burn = `const burn = () => { const end = Date.now() + 20; while (Date.now() < end); setTimeout(burn, 1); }; burn();`;
+    const outcome = await host.run("message_sending", sending({ burner: `return new Promise(() => { ${burn} })` }));
+    expect(outcome.calls[0]).toMatchObject({ status: "cpu", error: { code: "ERR_CALL_CPU" } });
+    expect(outcome.calls[0]?.cpuMs).toBeGreaterThan(100);
   });
 
   it("a stop in one lane leaves the calls in the others alone", async () => {

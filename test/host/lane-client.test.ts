@@ -37,7 +37,6 @@ it("answers may come in parts and out of order; the last part settles the run", 
   link.say(writeReply(run.id, true, [step(0, "0"), step(1, "1", "failed")]));
   const { steps: answers } = await run;
   expect(answers).toMatchObject([{ body: "0" }, { body: "1", status: "failed" }, { body: "2" }]);
-  expect(answers[0]).toMatchObject({ wallMs: 0.01, cpuMs: 0.005 });
   expect(condemned).toEqual([]);
 });
 
@@ -52,7 +51,8 @@ it("a lane cannot take back an answer it gave, nor answer a run twice", async ()
     writeReply(run.id, true, [step(0, "second")]),
     writeReply(run.id, true, [step(0, "third"), step(1, "late")]),
   );
-  expect((await run).steps).toMatchObject([{ body: "first" }, undefined]);
+  const { steps } = await run;
+  expect([steps[0]?.body, steps[1]]).toEqual(["first", undefined]);
   expect(condemned).toEqual([]);
 });
 
@@ -213,7 +213,7 @@ it("a lane that never answers is given up after the budget, and condemned when i
   lane.connect(link, []);
   link.ready();
   const { steps: answers } = await start(lane, 2, { wallMs: 10 });
-  expect(answers).toMatchObject([{ status: "timeout" }, undefined]);
+  expect([answers[0]?.status, answers[1]]).toEqual(["timeout", undefined]);
   expect(answers[0]?.body).toContain("ERR_SANDBOX_STUCK");
   await vi.waitFor(() => expect(condemned).toHaveLength(1), { timeout: 5_000 });
 });
