@@ -27,6 +27,14 @@ export const LIMITS = {
   heapMb: 32,
   /** A run that is not over by then gets a clock of its own; until then one clock per lane is enough. */
   youngRunMs: 20,
+  /** How long a lane keeps answers back for the rest of their batch: waking the host for each costs more, letting it idle costs too (0.1 to 1 ms were tried). */
+  flushMs: 0.5,
+  /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. */
+  lingerMs: 0.2,
+  /** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */
+  sweepMs: 2,
+  /** A turn shorter than this is not worth reading the CPU clock for, and its cell not worth being careful about. */
+  quickTurnMs: 1,
   /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */
   laneGraceMs: 250,
   /** An event and its context as JSON text. 100 KB of messages is normal, megabytes of them are not. */

@@ -17,16 +17,6 @@ import type { HopLane, LaneRoute } from "./hop.ts";
 import { Resident } from "./resident.ts";
 import type { Entry, ResidentEvents } from "./resident.ts";
 
-/** How long answers may wait for the rest of their batch: while they do, the host has nothing to work on. */
-const FLUSH_MS = 0.5;
-/**
- * How long the lane stays awake after it has answered. Waking a thread that sleeps costs more than most calls; hooks come in
- * bursts (a chain through several lanes, a tool call and its result), and a lane that is awake hears the next one at once.
- */
-const LINGER_MS = 0.2;
-/** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */
-const SWEEP_MS = 2;
-
 /** What belongs to one link: its runs, which it numbers by itself, and what is to be sent back on it. */
 interface Side extends HopLane {
   readonly hops: Map<number, Hop>;
@@ -101,7 +91,7 @@ export class Lane {
         const { header, bodies } = unpack(frame);
         this.#handle(header as HostMessage, bodies, link);
       }
-      if (this.#firstUnsentMs > 0 && frames.length > 1 && performance.now() - this.#firstUnsentMs > FLUSH_MS) this.#flush();
+      if (this.#firstUnsentMs > 0 && frames.length > 1 && performance.now() - this.#firstUnsentMs > LIMITS.flushMs) this.#flush();
     }
     // Answers first; what the turns left behind can wait until they are on their way.
     this.#flush();
@@ -113,11 +103,11 @@ export class Lane {
     this.#flush();
     this.#isServing = false;
     this.#linger();
-    if (this.#late.size > 0) this.#sweeper ??= setTimeout(() => this.#sweepLate(), SWEEP_MS);
+    if (this.#late.size > 0) this.#sweeper ??= setTimeout(() => this.#sweepLate(), LIMITS.sweepMs);
   }
 
   #linger(): void {
-    this.#awakeUntilMs = performance.now() + LINGER_MS;
+    this.#awakeUntilMs = performance.now() + LIMITS.lingerMs;
     if (this.#isLingering) return;
     this.#isLingering = true;
     setImmediate(this.#stayAwake);

@@ -105,7 +105,7 @@ export class Resident {
     const tookMs = performance.now() - startedMs;
     const cpuUs = turnCpuUs(tookMs);
     this.#isDirty = true;
-    this.isQuick = tookMs < QUICK_MS;
+    this.isQuick = tookMs < LIMITS.quickTurnMs;
     switch (end.end) {
       case "nothing":
         return { status: "ok", wallMs: tookMs, cpuUs, body: "" };
@@ -350,7 +350,5 @@ export class Resident {
     clearTimeout(this.#loadDeadline);
   }
 }
-
-const QUICK_MS = 1;
 
 const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });
