@@ -1,10 +1,9 @@
 /** Sync hooks: the caller blocks for the answer, handlers chain, and nothing may wait. Facts 73 and 74. */
-import { existsSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { actor, ask, persist, sending } from "../support/actors.ts";
 import type { Script } from "../support/actors.ts";
+import { folder } from "../support/files.ts";
 import { contract, open, plugin, sharedHost, statuses } from "../support/host.ts";
 
 const add = (text: string) => `return { message: { text: event.message.text + "${text}" } }`;
@@ -120,10 +119,13 @@ contract("sync", (isolation) => {
   });
 
   it("the socket that lanes dial is gone as soon as they have come", async () => {
+    // A temporary folder of its own: other tests, and other people, use the common one.
+    const temporary = folder({});
+    vi.stubEnv("TMPDIR", temporary);
     await using host = await open(isolation, { lanes: 2, plugins: [actor("a"), actor("b")] });
-    const mine = readdirSync(tmpdir()).filter((name) => /^creel-\w{6}$/.test(name));
+    vi.unstubAllEnvs();
     host.runSync("tool_result_persist", persist({ a: `return {}`, b: `return {}` }));
-    await vi.waitFor(() => expect(mine.filter((name) => existsSync(join(tmpdir(), name)))).toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(readdirSync(temporary)).toEqual([]), { timeout: 5_000 });
   });
 
   it("a plugin that listens only after a reload is heard", async () => {

@@ -5,13 +5,12 @@
 import { spawn } from "node:child_process";
 import { channel } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { actor } from "../support/actors.ts";
+import { folder } from "../support/files.ts";
 import { contract, ISOLATIONS, open } from "../support/host.ts";
 import type { Sample } from "./fixtures/cycles.ts";
 
@@ -55,10 +54,13 @@ describe.each(ISOLATIONS)(`${CYCLES} hosts, opened and closed, %s isolation`, (i
 
 contract("leftovers", (isolation) => {
   it("no file of a closed host is left in the temporary folder", async () => {
+    // A temporary folder of its own: other tests, and other people, use the common one.
+    const temporary = folder({});
+    vi.stubEnv("TMPDIR", temporary);
     const hosts = await Promise.all([1, 2, 3].map((lanes) => open(isolation, { lanes, plugins: [actor("a"), actor("b"), actor("c")] })));
-    const seen = readdirSync(tmpdir()).filter((name) => /^creel-\w{6}$/.test(name));
+    vi.unstubAllEnvs();
     await Promise.all(hosts.map((host) => host.close()));
-    await vi.waitFor(() => expect(seen.filter((name) => existsSync(join(tmpdir(), name)))).toEqual([]), { timeout: 5_000 });
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it("a host that could not be opened leaves no subscription behind", async () => {

@@ -51,7 +51,11 @@ function expect({ lane, token, sync }: Expect): void {
     });
   });
   servers.add(server);
-  lines.set(lane, () => sync.port.close());
+  // A lane that died before it came leaves no socket waiting for it.
+  lines.set(lane, () => {
+    server.close();
+    sync.port.close();
+  });
   server.on("close", () => {
     servers.delete(server);
     if (folder) rmSync(folder, { recursive: true, force: true });
