@@ -24,7 +24,8 @@ export class Chain {
     if (result.includes("__proto__")) return false;
     const answer = JSON.parse(result) as unknown;
     if (typeOf(answer) !== "object") return false;
-    for (const [field, value] of Object.entries(answer as object)) {
+    for (const field of Object.keys(answer as object)) {
+      const value = (answer as Record<string, unknown>)[field];
       if (rule.fields[field] !== typeOf(value)) return false;
       if (rule.terminal && field === rule.terminal[0] && value === rule.terminal[1]) return false;
     }

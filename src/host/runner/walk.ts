@@ -29,6 +29,7 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
   const judge = JUDGES[hook.kind as keyof typeof JUDGES];
   const called: Call[] = [];
   let state = start(input.event);
+  let written = input.event;
   let event = input.eventText;
   let by: Handler | undefined;
 
@@ -39,11 +40,14 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
       // After a death whose cause is not clear the rest is run one by one, so that the next one has a name.
       const route = isAlone ? segment.alone(at) : segment.route;
       const offset = isAlone ? at : 0;
+      if (written !== state.event) {
+        written = state.event;
+        event = JSON.stringify(written);
+      }
       const { steps, isUnclear } = yield {
         lane,
         request: { cause, route, from: at - offset, chains: state.frozen.size === 0, event, context: input.contextText },
       };
-      const before = state.event;
       const first = at;
       if (isUnclear) isAlone = true;
       for (; at < handlers.length; at++) {
@@ -65,7 +69,6 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
         by = handler;
         break;
       }
-      if (state.event !== before) event = JSON.stringify(state.event);
     }
     if (by) break;
   }
