@@ -58,6 +58,3 @@ export class Causes {
 }
 
 const NOWHERE: readonly string[] = Object.freeze([]);
-
-/** How a chain crosses to another process and back: the header a plugin's HTTP call to the gateway carries. */
-export const CHAIN_HEADER = "x-creel-chain";
