@@ -36,6 +36,7 @@ import { prepare } from "./runner/prepare.ts";
 import type { RunInput } from "./runner/run-input.ts";
 import { walk } from "./runner/walk.ts";
 import { RecursionGuard } from "./recursion.ts";
+import { idleFailures, remarkIgnored } from "./remarks.ts";
 import { Services } from "./services/services.ts";
 import { Sessions } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
@@ -77,6 +78,8 @@ export class CoreHost {
   readonly #sessions: Sessions;
   readonly #services: Services;
   readonly #approvals: Approvals;
+  /** What the operator set in `hooks.failure` without effect. */
+  readonly #idle: ReadonlyMap<string, string>;
   #greeting = "";
   #runs = 0;
   #inFlight = 0;
@@ -120,6 +123,8 @@ export class CoreHost {
         this.#fleet.lanes[plugin.lane]!.post({ kind: "invoke", cell: plugin.cell, handle, cause }, JSON.stringify(argument));
       },
     });
+    this.#idle = idleFailures(options.failure, options.hooks);
+    for (const [hook, diagnostic] of this.#idle) options.logger.warn({ hook, diagnostic }, "a setting has no effect");
     logFacts(this.#events, options.logger);
   }
 
@@ -175,11 +180,11 @@ export class CoreHost {
   }
 
   plugins(): PluginReport[] {
-    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry));
+    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry, this.#idle));
   }
 
   inspect(id: string): PluginReport {
-    return inspect(this.#plugins.get(id), this.#registry);
+    return inspect(this.#plugins.get(id), this.#registry, this.#idle);
   }
 
   async reload(id: string): Promise<PluginReport> {
@@ -310,6 +315,9 @@ export class CoreHost {
           },
           "a handler failed",
         );
+      if (call.ignored)
+        for (const diagnostic of remarkIgnored(this.#plugins.get(call.plugin), this.#hook(outcome.hook), call.ignored))
+          this.#options.logger.warn({ plugin: call.plugin, hook: outcome.hook, diagnostic }, "a result field was ignored");
       if (this.#events.wants("call")) this.#events.publish("call", { runId: outcome.runId, hook: outcome.hook, call });
     }
     if (this.#events.wants("run")) this.#events.publish("run", { outcome, wallMs: performance.now() - startedMs });

@@ -10,7 +10,7 @@ export interface PluginReport {
   readonly version: string | undefined;
   readonly status: PluginStatus;
   readonly error: CallError | undefined;
-  /** What was not accepted of what it registered, and why. */
+  /** What was not accepted of what it registered or answered, or of what the operator set for its hooks, and why. */
   readonly diagnostics: readonly string[];
   readonly lane: number;
   readonly loadMs: number | undefined;
@@ -19,19 +19,24 @@ export interface PluginReport {
   readonly hooks: readonly { readonly hook: string; readonly priority: number; readonly budget: CallBudget }[];
 }
 
-export function inspect(plugin: Plugin, registry: Registry): PluginReport {
-  const { id, name, version, status, error, diagnostics, lane, loadMs, replacements, bundle } = plugin;
+/** `idle`: what the operator set without effect, by hook. */
+export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): PluginReport {
+  const { id, name, version, status, error, lane, loadMs, replacements, bundle } = plugin;
   return {
     id,
     name,
     version,
     status,
     error,
-    diagnostics,
+    diagnostics: [...plugin.diagnostics, ...plugin.remarks.values(), ...concerning(plugin, registry, idle)],
     lane,
     loadMs,
     replacements,
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
   };
+}
+
+function concerning(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): string[] {
+  return [...idle].flatMap(([hook, remark]) => (registry.plan(hook).some((handler) => handler.plugin === plugin) ? [remark] : []));
 }

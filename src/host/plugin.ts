@@ -25,6 +25,8 @@ export interface Plugin {
   status: PluginStatus;
   error: CallError | undefined;
   diagnostics: readonly string[];
+  /** What its answers gave cause to remark, each once; see remarks.ts. */
+  readonly remarks: Map<string, string>;
   loadMs: number | undefined;
   /** How often the sandbox died while it was loading. */
   loadDeaths: number;

@@ -87,6 +87,7 @@ export class Plugins {
     plugin.status = "loading";
     plugin.error = undefined;
     plugin.loadDeaths = 0;
+    plugin.remarks.clear();
     await this.#bundle(plugin);
     if (!plugin.bundle || this.get(id).status !== "loading") return;
     // A cell of its own: until it has loaded, runs meet the old version, and never a mixture of both.

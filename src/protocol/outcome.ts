@@ -20,6 +20,8 @@ export interface Call {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly error?: CallError;
+  /** Fields of its result that the hook does not know. They count for nothing. */
+  readonly ignored?: readonly string[];
 }
 
 /** What one handler of an evaluate hook came to. */

@@ -156,6 +156,7 @@ function place(
     status: entry?.enabled === false || off !== undefined ? "disabled" : "loading",
     error: undefined,
     diagnostics: off === undefined ? [] : [off],
+    remarks: new Map(),
     loadMs: undefined,
     loadDeaths: 0,
     replacements: 0,

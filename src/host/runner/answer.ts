@@ -5,6 +5,7 @@ import { guestError, ownError } from "../guest-error.ts";
 import { firstIssue } from "../issues.ts";
 import type { StepAnswer } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
+import { ignoredFields } from "./ignored.ts";
 import type { RunInput } from "./run-input.ts";
 
 export interface Read {
@@ -25,7 +26,11 @@ export function readAnswer(input: RunInput, handler: Handler, step: StepAnswer):
   }
   if (value === null && hook.nullIs !== "invalid") return { call: called(handler, step), answer: undefined };
   const parsed = hook.result.safeParse(value);
-  if (parsed.success) return { call: called(handler, step), answer: allowed(input, handler, parsed.data as Fields | undefined) };
+  if (parsed.success) {
+    const ignored = ignoredFields(hook, value, input.event);
+    const call = called(handler, step);
+    return { call: ignored ? { ...call, ignored } : call, answer: allowed(input, handler, parsed.data as Fields | undefined) };
+  }
   return failed(handler, step, "failed", ownError("ERR_CALL_RESULT", firstIssue(parsed.error)));
 }
 
