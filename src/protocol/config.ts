@@ -83,6 +83,17 @@ export const creelConfig = z.looseObject({
       plugin: z.looseObject({ allowOnTimeout: z.boolean().optional() }).optional(),
     })
     .optional(),
+  /** The walls around the sandbox process. Strict: a misspelt key would leave one out. */
+  sandbox: z
+    .strictObject({
+      /** `auto`: all that work on this machine. `required`: refuses to open a host without a wall around network and files. `none`: a plain child. */
+      walls: z.enum(["auto", "none", "required"]).optional(),
+      /** True: V8 compiles nothing to machine code, which removes most of its known exploits, and slows down loops. */
+      jitless: z.boolean().optional(),
+      /** Memory of the whole process, all its plugins together. */
+      memoryMb: z.number().min(128).max(65_536).optional(),
+    })
+    .optional(),
   limits: z.object({ heapMb: z.number().min(8).max(4096).optional() }).optional(),
 });
 export type CreelConfig = z.infer<typeof creelConfig>;

@@ -28,6 +28,8 @@ export const LIMITS = {
   mailMs: 250,
   /** Heap of one cell. V8 itself needs about 1.3 MB of it. */
   heapMb: 32,
+  /** Memory of a whole sandbox process, as the kernel counts it. Dozens of cells with full heaps fit; what V8 does not count (ICU, compiled code) does, too. */
+  sandboxMb: 1_024,
   /** A run that is not over by then gets a clock of its own; until then one clock per lane is enough. */
   youngRunMs: 20,
   /** How long a lane keeps answers back for the rest of their batch: waking the host for each costs more, letting it idle costs too (0.1 to 1 ms were tried). */

@@ -11,6 +11,7 @@ import { CoreHost } from "../host/host.ts";
 import type { RunOptions } from "../host/host.ts";
 import type { PluginReport } from "../host/inspect.ts";
 import { startProcessUnit } from "../host/lanes/process-unit.ts";
+import { plainWalls } from "../host/lanes/walls.ts";
 import { resolveOptions } from "./options.ts";
 import type { OpenOptions } from "./options.ts";
 import { startThreadUnit } from "./thread-unit.ts";
@@ -58,7 +59,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
-    startUnit: isolation === "process" ? startProcessUnit : startThreadUnit,
+    startUnit: isolation === "process" ? (count) => startProcessUnit(count, plainWalls()) : startThreadUnit,
     hooks: options.rewrites === "isolated" ? isolated(withOwn(options.hooks ?? {})) : withOwn(options.hooks ?? {}),
     failure: config.hooks?.failure ?? {},
     heapMb: config.limits?.heapMb ?? LIMITS.heapMb,

@@ -8,14 +8,15 @@ import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { CONTROL_FD, laneFd } from "../../protocol/inherited.ts";
 import { socketLink } from "../../protocol/link.ts";
+import { residentMeter } from "./resident.ts";
 import type { LaneUnit } from "./unit.ts";
+import type { WallsPlan } from "./walls.ts";
 
 const ENTRY = fileURLToPath(new URL(`../../sandbox/child${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url));
 
-export function startProcessUnit(lanes: number): LaneUnit {
-  const child = spawn(process.execPath, ["--no-node-snapshot", "--disable-warning=ExperimentalWarning", ENTRY, String(lanes)], {
-    // SECURITY: no environment of ours, so no secret of ours. test/escape/process.test.ts
-    env: {},
+export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
+  const child = spawn(walls.command, [...walls.args, ENTRY, String(lanes)], {
+    env: walls.env,
     stdio: ["ignore", "ignore", "pipe", ...Array.from({ length: lanes + 1 }, () => "pipe" as const)],
   });
   const sockets = Array.from({ length: lanes }, (_, lane) => child.stdio[laneFd(lane)] as Socket);
@@ -39,6 +40,7 @@ export function startProcessUnit(lanes: number): LaneUnit {
   return {
     links: sockets.map((socket) => socketLink(socket)),
     ...(child.pid !== undefined && { pid: child.pid }),
+    residentBytes: residentMeter(child.pid, walls.wrappers),
     ended,
     kill,
     close: async () => {

@@ -14,7 +14,10 @@ export interface LaneUnit {
   readonly links: readonly Link[];
   /** Thread isolation has a port per lane; process isolation dials in through the bridge. */
   readonly syncPorts?: readonly SyncPort[];
+  /** Of the process whose death is the end of it: Node itself, or the wrapper that dies with it. */
   readonly pid?: number;
+  /** Memory of the sandbox process; undefined: it is starting or gone, or nobody says. Cheap enough to be asked every few milliseconds. */
+  residentBytes?(): number | undefined;
   /** Settles once, with the reason, when the unit is gone. */
   readonly ended: Promise<string>;
   /** Ends it at once, whatever it is doing. */
