@@ -26,5 +26,7 @@ export { boundDetails, MAX_DETAILS_BYTES, persistToolResult, stripDetails } from
 export type { Message, Persisted, PersistHost } from "./sdk/persist.ts";
 export type { CreelConfig, TurnHookEntry } from "./protocol/config.ts";
 export type { RememberedApproval } from "./host/approvals.ts";
+export { CAUSE_HEADER } from "./host/cause-tokens.ts";
+export type { CauseCarrier } from "./host/cause-tokens.ts";
 export type { Chain } from "./host/causes.ts";
 export type { SessionEntry, SessionGateway, SessionPatch } from "./host/services/session.ts";

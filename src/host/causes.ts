@@ -2,10 +2,12 @@
  * Trusted side: who caused what. Every run has a chain: the run it began with, how deep it is, and which handlers lie between.
  * A chain follows a plugin's question to the gateway (AsyncLocalStorage, so the gateway developer does nothing), comes back
  * with the run that the gateway starts there, and travels as a number into the cell and out again with whatever a handler does
- * later, in timers and detached promises too.
+ * later, in timers and detached promises too. Out of the process it goes as a token (cause-tokens.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { LIMITS } from "../protocol/limits.ts";
+import { CauseTokens, tokenIn } from "./cause-tokens.ts";
+import type { CauseCarrier } from "./cause-tokens.ts";
 
 export interface Chain {
   readonly rootRunId: string;
@@ -26,6 +28,7 @@ const current = new AsyncLocalStorage<{ readonly host: string; readonly chain: C
 export class Causes {
   readonly #host: string;
   readonly #runs = new Map<number, Remembered>();
+  readonly #tokens = new CauseTokens();
 
   constructor(host: string) {
     this.#host = host;
@@ -54,6 +57,18 @@ export class Causes {
   /** Runs the gateway's code as caused by a chain. */
   within<T>(chain: Chain, work: () => T): T {
     return current.run({ host: this.#host, chain }, work);
+  }
+
+  /** What a request to the outside carries, so that `rejoin` finds the chain again. */
+  token(chain: Chain): string {
+    return this.#tokens.issue(chain);
+  }
+
+  /** Runs the gateway's code as caused by the chain that a request brought back. Without one that is ours it just runs. */
+  rejoin<T>(carrier: CauseCarrier, work: () => T): T {
+    const token = tokenIn(carrier);
+    const chain = token === undefined ? undefined : this.#tokens.chainOf(token);
+    return chain ? this.within(chain, work) : work();
   }
 }
 

@@ -18,8 +18,8 @@ export interface Facts {
   plugin: { plugin: string; status: string; error?: string; diagnostics: readonly string[] };
   /** A plugin's cell was disposed of and rebuilt. */
   replaced: { plugin: string; why: string };
-  /** A loop of patches was stopped. Once per loop. */
-  recursion: { plugin: string; sessionKey: string; limit: "depth" | "rate"; chain: Chain };
+  /** A loop was stopped, of patches, or of requests that come back to the gateway; those name no session. Once per loop. */
+  recursion: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain };
   /** A thread or the process behind lanes died and was started again. */
   restart: { why: string; lanes: readonly number[] };
 }

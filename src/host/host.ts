@@ -14,6 +14,7 @@ import type { Hello, LaneMessage } from "../protocol/messages.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { Approvals, needsApproval } from "./approvals.ts";
 import type { AskingOutcome, RememberedApproval, RequestApproval } from "./approvals.ts";
+import type { CauseCarrier } from "./cause-tokens.ts";
 import { Causes } from "./causes.ts";
 import { HostEvents } from "./events.ts";
 import type { FactName, Facts } from "./events.ts";
@@ -107,13 +108,14 @@ export class CoreHost {
       },
     });
     this.#sync = new SyncLines(this.#fleet);
+    const guard = new RecursionGuard(this.#events);
     this.#sessions = new Sessions({
       gateway: options.gateway,
       causes: this.#causes,
-      guard: new RecursionGuard(this.#events),
+      guard,
       emit: (hook, event) => this.emit(hook, event),
     });
-    this.#services = new Services(this.#sessions, this.#causes);
+    this.#services = new Services(this.#sessions, this.#causes, guard);
     this.#approvals = new Approvals({
       ask: options.gateway.requestApproval,
       allowOnTimeout: options.allowOnTimeout,
@@ -203,6 +205,11 @@ export class CoreHost {
     return this.#sessions.patch(patch);
   }
 
+  /** Runs work as caused by the request whose headers these are, if it is a plugin's doing. */
+  rejoin<T>(headers: CauseCarrier, work: () => T): T {
+    return this.#causes.rejoin(headers, work);
+  }
+
   /** What users have allowed for always. */
   approvals(): RememberedApproval[] {
     return this.#approvals.remembered();
@@ -235,6 +242,7 @@ export class CoreHost {
       await Promise.race([drained, sleep(LIMITS.drainMs, undefined, { signal: patience.signal }).catch(() => {})]);
       patience.abort();
     }
+    this.#services.close();
     await Promise.all([this.#fleet.close(), this.#sync.close()]);
     this.#events.close();
   }

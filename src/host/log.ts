@@ -20,7 +20,7 @@ export function defaultLogger(): Logger {
 export function logFacts(events: HostEvents, logger: Logger): void {
   events.on("log", ({ plugin, level, text, runId }) => logger[level]({ plugin, runId, text }, "plugin log"));
   events.on("recursion", ({ plugin, sessionKey, limit, chain }) =>
-    logger.error({ plugin, sessionKey, limit, chain: chain.path }, "a loop of patches was stopped"),
+    logger.error({ plugin, sessionKey, limit, chain: chain.path }, "a loop was stopped"),
   );
   events.on("plugin", ({ plugin, status, error, diagnostics }) => {
     if (status === "failed") logger.error({ plugin, error }, "a plugin did not load");

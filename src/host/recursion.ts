@@ -1,7 +1,7 @@
 /**
- * Trusted side: the guard against loops of patches. Depth: runs that cause each other. Rate: patches of one session by one
- * plugin, for loops whose cause was lost on the way. Past a limit the plugin's question fails and nothing is applied; each
- * loop is reported once, with its chain.
+ * Trusted side: the guard against loops. Depth: runs that cause each other, by patches or by requests that come back to the
+ * gateway. Rate: patches of one session by one plugin, for loops whose cause was lost on the way. Past a limit the plugin's
+ * question fails and nothing is applied; each loop is reported once, with its chain.
  */
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -22,11 +22,7 @@ export class RecursionGuard {
 
   /** Throws when the plugin may not patch the session once more. */
   check(plugin: string, sessionKey: string, chain: Chain): void {
-    const path = chain.path.join(" → ");
-    if (chain.depth > LIMITS.recursionDepth) {
-      this.#report(chain.rootRunId, { plugin, sessionKey, limit: "depth", chain });
-      throw new CreelError("ERR_RECURSION_DEPTH", { plugin, limit: LIMITS.recursionDepth, path });
-    }
+    this.#checkDepth(plugin, sessionKey, chain, "patch");
     const key = `${plugin} ${sessionKey}`;
     const nowMs = performance.now();
     const window = this.#windows.get(key);
@@ -43,11 +39,22 @@ export class RecursionGuard {
       session: sessionKey,
       limit: LIMITS.patchesPerWindow,
       seconds: LIMITS.patchWindowMs / 1000,
-      path,
+      path: pathOf(chain),
     });
   }
 
-  #report(loop: string, fact: { plugin: string; sessionKey: string; limit: "depth" | "rate"; chain: Chain }): void {
+  /** Throws when a request of the plugin's could be one more round of a loop through the gateway. */
+  checkRequest(plugin: string, chain: Chain): void {
+    this.#checkDepth(plugin, undefined, chain, "request");
+  }
+
+  #checkDepth(plugin: string, sessionKey: string | undefined, chain: Chain, what: "patch" | "request"): void {
+    if (chain.depth <= LIMITS.recursionDepth) return;
+    this.#report(chain.rootRunId, { plugin, sessionKey, limit: "depth", chain });
+    throw new CreelError("ERR_RECURSION_DEPTH", { plugin, what, limit: LIMITS.recursionDepth, path: pathOf(chain) });
+  }
+
+  #report(loop: string, fact: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain }): void {
     if (this.#reported.has(loop)) return;
     this.#reported.add(loop);
     if (this.#reported.size > REPORTED) this.#reported.delete(this.#reported.values().next().value!);
@@ -58,4 +65,8 @@ export class RecursionGuard {
     if (this.#windows.size < 1_000) return;
     for (const [key, { startedMs }] of this.#windows) if (nowMs - startedMs > LIMITS.patchWindowMs) this.#windows.delete(key);
   }
+}
+
+function pathOf({ path }: Chain): string {
+  return path.join(" → ");
 }

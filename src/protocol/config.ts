@@ -1,5 +1,6 @@
 /** `creel.json`: OpenClaw's `plugins.*` keys, so that a block of an openclaw.json can be pasted, plus Creel's own. */
 import * as z from "zod";
+import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "./limits.ts";
 
 const wallMs = z.number().positive().max(LIMITS.maxWallMs);
@@ -19,6 +20,8 @@ export type PluginHooksConfig = z.infer<typeof pluginHooksConfig>;
 /** What the operator lets a plugin do beyond answering hooks. Nothing, unless it says so. */
 export const pluginGrants = z.strictObject({
   session: z.array(z.enum(["get", "patch"])).optional(),
+  /** Where it may send HTTP requests. */
+  fetch: z.array(fetchGrant).optional(),
 });
 export type Grants = z.infer<typeof pluginGrants>;
 

@@ -145,8 +145,8 @@ export const ERRORS = {
   ERR_CALL_NOT_LOADED: { audience: "operator", message: "the plugin is not loaded: {detail}", fix: "mend or disable the plugin" },
   ERR_RECURSION_DEPTH: {
     audience: "author",
-    message: "the patch was refused: {limit} runs have caused each other already ({path})",
-    fix: "do not patch in answer to your own patch",
+    message: "the {what} was refused: {limit} runs have caused each other already ({path})",
+    fix: "do not patch, or call the gateway, in answer to your own doing",
   },
   ERR_RECURSION_RATE: {
     audience: "author",
@@ -176,7 +176,7 @@ export const ERRORS = {
   },
   ERR_SERVICE_SIZE: {
     audience: "author",
-    message: "the answer of {service} has {bytes} characters, the limit is {limit}",
+    message: "the {what} of {service} has {bytes} characters, the limit is {limit}",
     fix: "ask for less",
   },
   ERR_SERVICE_FAILED: { audience: "author", message: "the gateway refused or failed: {detail}", fix: "see the message" },
@@ -184,6 +184,62 @@ export const ERRORS = {
     audience: "operator",
     message: "{service} is not granted to {plugin}",
     fix: "add the grant the plugin needs, if you trust it with that",
+  },
+  ERR_FETCH_URL: {
+    audience: "author",
+    message: "fetch cannot be asked for this URL: {detail}",
+    fix: "give an absolute http or https URL without a user name",
+  },
+  ERR_FETCH_METHOD: {
+    audience: "operator",
+    message: "{method} {origin} is not granted to {plugin}",
+    fix: "add the method to the grant's methods, if you trust the plugin with that",
+  },
+  ERR_FETCH_PATH: {
+    audience: "operator",
+    message: "this path of {origin} is not granted to {plugin}",
+    fix: "widen the grant's pathPrefix, if you trust the plugin with that",
+  },
+  ERR_FETCH_ADDRESS: {
+    audience: "operator",
+    message: "{origin} was not reached: its name does not resolve to a public address",
+    fix: "if it is meant, grant the address itself, or localhost, as the origin",
+  },
+  ERR_FETCH_HEADER: {
+    audience: "author",
+    message: "the request's headers are not valid: {detail}",
+    fix: "send headers of printable Latin-1 text",
+  },
+  ERR_FETCH_REDIRECT: {
+    audience: "author",
+    message: "{origin} redirected the request, which was not followed: {detail}",
+    fix: 'ask for the last address itself, or use redirect: "manual"',
+  },
+  ERR_FETCH_REQUEST_SIZE: {
+    audience: "author",
+    message: "the request's body has {bytes} bytes, the limit is {limit}",
+    fix: "send less",
+  },
+  ERR_FETCH_RESPONSE_SIZE: {
+    audience: "author",
+    message: "the answer of {origin} has more than {limit} bytes",
+    fix: "ask for less",
+  },
+  ERR_FETCH_TIMEOUT: {
+    audience: "author",
+    message: "{origin} did not answer in full within {ms} ms",
+    fix: "ask for less, or try again later",
+  },
+  ERR_FETCH_FAILED: { audience: "author", message: "the request to {origin} failed: {detail}", fix: "try again later" },
+  ERR_FETCH_BUSY: {
+    audience: "author",
+    message: "the plugin already has {limit} requests pending",
+    fix: "wait for earlier answers first",
+  },
+  ERR_FETCH_RATE: {
+    audience: "author",
+    message: "the plugin has made more than {limit} requests in {seconds} s",
+    fix: "make fewer, and none in answer to your own doing",
   },
   ERR_SANDBOX_DIED: {
     audience: "operator",

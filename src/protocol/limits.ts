@@ -64,6 +64,27 @@ export const LIMITS = {
   /** Questions to the host (session, fetch) one plugin may have pending, and the size of one and of its answer. */
   pendingAsks: 64,
   askBytes: 256 * 1024,
+  /**
+   * One request of a plugin's, in all: name, connection, redirects and the answer's body. As long as an observer may take, and
+   * longer than an awaited handler does.
+   */
+  fetchMs: 30_000,
+  /** Redirects of one request. Browsers follow 20; an API that needs more than a few is a loop. */
+  fetchRedirects: 5,
+  /** Bodies of a request and of its answer, decompressed. An answer is parsed in one turn: 1 MB of it fits into a call's CPU time, and written as JSON, at worst six times as long, into a frame. */
+  fetchRequestBytes: 1024 * 1024,
+  fetchResponseBytes: 1024 * 1024,
+  /** Headers of a request, names and values together: what common servers take. */
+  fetchHeaderBytes: 8 * 1024,
+  fetchUrlChars: 8 * 1024,
+  /** Requests one plugin may have pending: each may hold two bodies in the gateway's memory. */
+  pendingFetches: 16,
+  /** Requests of one plugin, per window: stops loops through servers that lost their cause, and floods. */
+  fetchesPerWindow: 300,
+  fetchWindowMs: 60_000,
+  /** How many requests' causes are remembered for `host.rejoin`, and for how long. A loop that takes longer than that per round is no flood. */
+  causeTokens: 10_000,
+  causeTokenMs: 600_000,
   /** Runs whose cause is remembered for work that outlives them (timers, detached promises). */
   rememberedRuns: 10_000,
   /** How many runs may cause each other before the next one is refused. */

@@ -5,6 +5,7 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { RememberedApproval } from "../host/approvals.ts";
+import type { CauseCarrier } from "../host/cause-tokens.ts";
 import type { SessionEntry, SessionPatch } from "../host/services/session.ts";
 import type { FactName, Facts } from "../host/events.ts";
 import { CoreHost } from "../host/host.ts";
@@ -38,6 +39,11 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   turn<V>(ctx: TurnContext, execute: ExecuteTurn<V>, options?: TurnOptions): Promise<TurnOutcome<V>>;
   /** Patches a session through the gateway's `patchSession` and, once that has succeeded, emits `session:patch`. */
   patchSession(patch: SessionPatch): Promise<SessionEntry>;
+  /**
+   * For what a server asks of the gateway over HTTP because a plugin called it: runs `work` as that plugin's doing, so that a loop
+   * is found. `headers` are the request's; without a token of this host in them `work` just runs. Gives what `work` gives.
+   */
+  rejoin<V>(headers: CauseCarrier, work: () => V): V;
   /** What users have allowed for always; `revokeApproval` makes the host ask again. */
   approvals(): RememberedApproval[];
   revokeApproval(approval: RememberedApproval): boolean;

@@ -4,7 +4,18 @@ import { expect, it } from "vitest";
 import { contract, open, plugin } from "../support/host.ts";
 
 /** Each of these runs code of ours with arguments of a plugin's: a new one wants a look at what it lets through. */
-const OURS = ["clearImmediate", "clearInterval", "clearTimeout", "queueMicrotask", "setImmediate", "setInterval", "setTimeout"];
+const OURS = [
+  "Headers",
+  "Response",
+  "clearImmediate",
+  "clearInterval",
+  "clearTimeout",
+  "fetch",
+  "queueMicrotask",
+  "setImmediate",
+  "setInterval",
+  "setTimeout",
+];
 
 /** Runs code in a plugin of its own while it loads; what it gives back comes out as JSON. */
 async function inside(isolation: "thread" | "process", code: string): Promise<unknown> {

@@ -7,6 +7,8 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { Causes } from "../causes.ts";
 import { oneLine } from "../guest-error.ts";
 import type { Plugin } from "../plugin.ts";
+import type { RecursionGuard } from "../recursion.ts";
+import { Fetches } from "./fetch.ts";
 import type { Sessions } from "./session.ts";
 
 export interface Answered {
@@ -18,11 +20,19 @@ export interface Answered {
 export class Services {
   readonly #sessions: Sessions;
   readonly #causes: Causes;
+  readonly #guard: RecursionGuard;
+  readonly #fetches = new Fetches();
   readonly #pending = new Map<Plugin, number>();
 
-  constructor(sessions: Sessions, causes: Causes) {
+  constructor(sessions: Sessions, causes: Causes, guard: RecursionGuard) {
     this.#sessions = sessions;
     this.#causes = causes;
+    this.#guard = guard;
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#fetches.close();
   }
 
   /** Never rejects. */
@@ -31,9 +41,13 @@ export class Services {
     this.#pending.set(plugin, pending + 1);
     try {
       if (pending >= LIMITS.pendingAsks) throw new CreelError("ERR_SERVICE_BUSY", { limit: LIMITS.pendingAsks });
+      // A body may be as long as an event, everything else is short.
+      const limit = service === "fetch" ? LIMITS.eventBytes : LIMITS.askBytes;
+      if (args.length > limit)
+        throw new CreelError("ERR_SERVICE_SIZE", { what: "argument", service: oneLine(service, 64), bytes: args.length, limit });
       const text = JSON.stringify((await this.#answer(plugin, run, service, JSON.parse(args))) ?? null);
       if (text.length > LIMITS.eventBytes)
-        throw new CreelError("ERR_SERVICE_SIZE", { service, bytes: text.length, limit: LIMITS.eventBytes });
+        throw new CreelError("ERR_SERVICE_SIZE", { what: "answer", service, bytes: text.length, limit: LIMITS.eventBytes });
       return { ok: true, text };
     } catch (error) {
       const code = error instanceof CreelError ? error.code : "ERR_SERVICE_FAILED";
@@ -52,6 +66,13 @@ export class Services {
       case "session.patch":
         granted(plugin, "patch");
         return this.#sessions.patchBy(plugin.id, args, this.#causes.next(run, plugin.id));
+      case "fetch": {
+        const chain = this.#causes.next(run, plugin.id);
+        return this.#fetches.fetch(plugin, args, {
+          check: () => this.#guard.checkRequest(plugin.id, chain),
+          token: () => this.#causes.token(chain),
+        });
+      }
       default:
         throw new CreelError("ERR_SERVICE_UNKNOWN", { service: oneLine(service, 64) });
     }

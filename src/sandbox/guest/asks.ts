@@ -16,12 +16,12 @@ let next = 1;
 let pending = 0;
 
 /** `service` is a name of protocol/services.ts; the host decides whether this plugin may. */
-export function ask(service: string, args: unknown): Promise<unknown> {
+export function ask(service: string, args: unknown, limit: number = LIMITS.askBytes): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
     if (pending >= LIMITS.pendingAsks) throw new NativeError(`a plugin may have ${LIMITS.pendingAsks} questions to the host pending`);
     const json = stringify(args) as string | undefined;
     const text = json ?? "null";
-    if (text.length > LIMITS.askBytes) throw new NativeError(`a question to the host may have ${LIMITS.askBytes} characters`);
+    if (text.length > limit) throw new NativeError(`a question to the host may have ${limit} characters`);
     const id = next++;
     pending += 1;
     questions.set(id, { resolve, reject, call: turn.call });

@@ -8,6 +8,7 @@ import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol
 import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
 import { describeError } from "./describe.ts";
+import { fetchGlobals } from "./fetch.ts";
 import { keep, take } from "./handles.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
@@ -230,6 +231,7 @@ function codeOf(error: unknown): string | undefined {
 function install(): void {
   const globals: Record<string, unknown> = {
     ...timerGlobals,
+    ...fetchGlobals,
     console: consoleGlobal,
     queueMicrotask: (fn: unknown) => {
       if (typeof fn !== "function") throw new NativeError("queueMicrotask needs a function");

@@ -20,8 +20,24 @@ export const NativeFloor = Math.floor;
 export const NativePromise = Promise;
 // oxlint-disable-next-line typescript/unbound-method -- captured on purpose, called through `call`
 export const promiseThen = Promise.prototype.then;
-// oxlint-disable-next-line typescript/unbound-method -- as above
+export const NativeTypeError = TypeError;
+export const NativeUint8Array = Uint8Array;
+export const NativeArrayBuffer = ArrayBuffer;
+export const { fromCharCode, fromCodePoint } = String;
+export const encodeUri = encodeURIComponent;
+export const unescapeText = unescape;
+// oxlint-disable typescript/unbound-method -- as above
+export const { isView } = ArrayBuffer;
 export const sliceText = uncurry(String.prototype.slice);
+export const charCodeAt = uncurry(String.prototype.charCodeAt);
+export const lowerCase = uncurry(String.prototype.toLowerCase);
+export const upperCase = uncurry(String.prototype.toUpperCase);
+export const trim = uncurry(String.prototype.trim);
+export const split = uncurry(String.prototype.split as (this: string, by: string) => string[]);
+export const toWellFormed = uncurry(String.prototype.toWellFormed);
+export const sort = uncurry(Array.prototype.sort as (this: string[]) => string[]);
+export const subarray = uncurry(Uint8Array.prototype.subarray);
+// oxlint-enable typescript/unbound-method
 
 /** A map whose methods cannot be replaced under it. */
 export class SafeMap<V> {

@@ -1,0 +1,98 @@
+/**
+ * Inside the isolate: bodies of requests and answers, in the two forms of protocol/fetch-message.ts: text, or bytes as a text
+ * with one character for each.
+ */
+import {
+  bare,
+  call,
+  charCodeAt,
+  encodeUri,
+  fromCharCode,
+  fromCodePoint,
+  isView,
+  NativeArrayBuffer,
+  NativeString,
+  NativeUint8Array,
+  sliceText,
+  subarray,
+  toWellFormed,
+  unescapeText,
+} from "./primordials.ts";
+
+export interface Content {
+  text?: string | undefined;
+  bytes?: string | undefined;
+  /** The content type it has if nobody says otherwise. */
+  type?: string;
+}
+
+const FORM = "application/x-www-form-urlencoded;charset=UTF-8";
+const CHUNK = 8_192;
+const kind: symbol = Symbol.toStringTag;
+
+/** What a plugin gave as a body. */
+export function contentOf(body: unknown): Content {
+  if (body === undefined || body === null) return bare({});
+  if (isView(body)) return bare({ bytes: fromBytes(new NativeUint8Array(body.buffer, body.byteOffset, body.byteLength)) });
+  if (body instanceof NativeArrayBuffer) return bare({ bytes: fromBytes(new NativeUint8Array(body)) });
+  const isForm = typeof body === "object" && (body as Record<symbol, unknown>)[kind] === "URLSearchParams";
+  return bare({ text: NativeString(body), type: isForm ? FORM : "text/plain;charset=UTF-8" });
+}
+
+/** Without the mark that some put before UTF-8. */
+export function textOf({ text, bytes }: Content): string {
+  const decoded = text ?? decode(bytes ?? "");
+  return charCodeAt(decoded, 0) === 0xfeff ? sliceText(decoded, 1) : decoded;
+}
+
+export function bytesOf({ text, bytes }: Content): Uint8Array<ArrayBuffer> {
+  const source = bytes ?? unescapeText(encodeUri(toWellFormed(text ?? "")));
+  const made = new NativeUint8Array(source.length);
+  for (let i = 0; i < source.length; i++) made[i] = charCodeAt(source, i);
+  return made;
+}
+
+function fromBytes(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) text += call(fromCharCode, undefined, subarray(bytes, at, at + CHUNK));
+  return text;
+}
+
+/** UTF-8 as TextDecoder reads it: what does not fit becomes U+FFFD. */
+function decode(bytes: string): string {
+  let text = "";
+  let point = 0;
+  let missing = 0;
+  let low = 0x80;
+  let high = 0xbf;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = charCodeAt(bytes, i);
+    if (missing > 0) {
+      if (byte >= low && byte <= high) {
+        point = point * 64 + (byte & 0x3f);
+        missing -= 1;
+        if (missing === 0) text += fromCodePoint(point);
+      } else {
+        // It may be the beginning of the next one.
+        text += "\ufffd";
+        missing = 0;
+        i -= 1;
+      }
+      low = 0x80;
+      high = 0xbf;
+    } else if (byte < 0x80) {
+      text += fromCharCode(byte);
+    } else if (byte < 0xc2 || byte > 0xf4) {
+      text += "\ufffd";
+    } else {
+      missing = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+      point = byte & (0x3f >> missing);
+      // No overlong forms, no surrogates, nothing past U+10FFFF.
+      if (byte === 0xe0) low = 0xa0;
+      else if (byte === 0xf0) low = 0x90;
+      else if (byte === 0xed) high = 0x9f;
+      else if (byte === 0xf4) high = 0x8f;
+    }
+  }
+  return missing > 0 ? `${text}\ufffd` : text;
+}
