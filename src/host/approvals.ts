@@ -152,8 +152,8 @@ function questionOf(
     toolName: text(event.toolName),
     agentId: text(context.agentId),
     sessionKey: text(context.sessionKey),
-    // As the handlers saw them.
-    params: JSON.parse(JSON.stringify(result.params ?? event.params)) as Fields,
+    // What will run, as the handlers saw it. With isolated rewrites a result holds only what a handler changed.
+    params: JSON.parse(JSON.stringify({ ...(event.params as Fields), ...(result.params as Fields | undefined) })) as Fields,
     timeoutMs: Math.min(request.timeoutMs ?? LIMITS.approvalMs, LIMITS.maxApprovalMs),
   };
 }
