@@ -22,6 +22,8 @@ export type { SessionEnded, SessionEventsHost, SessionStarted } from "./sdk/sess
 export { lastAssistantText, stopReasonOf } from "./sdk/stop-reason.ts";
 export type { AgentEnd, StopReason } from "./sdk/stop-reason.ts";
 export type { ExecuteTurn, TokenUsage, TurnContext, TurnHost, TurnOptions, TurnOutcome, TurnResult } from "./sdk/turn.ts";
+export { targetedClaim } from "./sdk/targeted-claim.ts";
+export type { TargetedClaim } from "./sdk/targeted-claim.ts";
 export { boundDetails, MAX_DETAILS_BYTES, persistToolResult, stripDetails } from "./sdk/persist.ts";
 export type { Message, Persisted, PersistHost } from "./sdk/persist.ts";
 export type { CreelConfig, TurnHookEntry } from "./protocol/config.ts";
