@@ -162,6 +162,7 @@ function facts(hook: AnyHook): string {
     hides && `**Hidden** ${list(hides.map((path) => `event.${path}`))}: no plugin sees it or sets it.`,
     echo && `**In place** a handler that changes ${code(`event.${echo}`)} and returns nothing counts as returning it.`,
     hook.guardsReentry && "**Recursion** a plugin is not called for what it did itself, unless its handler is `reentrant`.",
+    hook.guardsNesting && "**Recursion** it is not run inside itself: a run of it that one of its handlers causes calls nobody.",
     ...Object.entries(hook.live ?? {}).map(([field, words]) => `**Live in OpenClaw** ${code(field)} is ${words}.`),
     `**Since** ${hook.since === "creel" ? "Creel's own" : `OpenClaw ${hook.since}`}.`,
   ];
@@ -239,7 +240,8 @@ export function hooksPage(): string {
     "# Hooks",
     `Every hook there is: ${all.length} of them. Unknown fields of events and contexts pass through to the plugins, unknown fields of results ` +
       "are dropped. Dates arrive as ISO text. `null` or nothing from a handler is no result. In the examples `yours` stands for a rule of your own.",
-    "A listener on the first word of an internal event (`session`) hears its whole family, before the listeners on the exact name.",
+    "A listener on the first word of an internal event (`session`) hears its whole family, before the listeners on the exact name. " +
+      "What the gateway leaves out of such an event is filled in: an empty `context`, empty `messages`, the time as `timestamp`, which is a Date to handlers of `api.registerHook`.",
     `## Kinds\n\n${Object.entries(KINDS)
       .map(([kind, words]) => `- **${kind}**: ${words}.`)
       .join("\n")}`,

@@ -14,6 +14,8 @@ export interface Chain {
   readonly depth: number;
   /** `plugin:hook`, the oldest first. */
   readonly path: readonly string[];
+  /** The runs that those handlers were called in, the oldest first. */
+  readonly runIds: readonly string[];
   /** The plugin whose doing this run is; undefined at the root. */
   readonly by: string | undefined;
 }
@@ -28,6 +30,8 @@ const current = new AsyncLocalStorage<{ readonly host: string; readonly chain: C
 export class Causes {
   readonly #host: string;
   readonly #runs = new Map<number, Remembered>();
+  /** Runs that go on, of hooks that are not run inside themselves. */
+  readonly #open = new Map<string, string>();
   readonly #tokens = new CauseTokens();
 
   constructor(host: string) {
@@ -37,7 +41,7 @@ export class Causes {
   /** The chain of a run that starts now. */
   begin(runId: string): Chain {
     const store = current.getStore();
-    return store?.host === this.#host ? store.chain : { rootRunId: runId, depth: 0, path: NOWHERE, by: undefined };
+    return store?.host === this.#host ? store.chain : { rootRunId: runId, depth: 0, path: NOWHERE, runIds: NOWHERE, by: undefined };
   }
 
   /** Keeps a run's chain for what its handlers do later. */
@@ -49,9 +53,30 @@ export class Causes {
   /** The chain of something that a plugin does in, or because of, a run. A run that was forgotten starts a new one. */
   next(run: number, plugin: string): Chain {
     const known = this.#runs.get(run);
-    if (!known) return { rootRunId: `${this.#host}-${run}`, depth: 1, path: [`${plugin}:unknown`], by: plugin };
+    const runId = `${this.#host}-${run}`;
+    if (!known) return { rootRunId: runId, depth: 1, path: [`${plugin}:unknown`], runIds: [runId], by: plugin };
     const { chain, hook } = known;
-    return { rootRunId: chain.rootRunId, depth: chain.depth + 1, path: [...chain.path, `${plugin}:${hook}`], by: plugin };
+    return {
+      rootRunId: chain.rootRunId,
+      depth: chain.depth + 1,
+      path: [...chain.path, `${plugin}:${hook}`],
+      runIds: [...chain.runIds, runId],
+      by: plugin,
+    };
+  }
+
+  /** A run begins of a hook that is not run inside itself. */
+  opened(runId: string, hook: string): void {
+    this.#open.set(runId, hook);
+  }
+
+  ended(runId: string): void {
+    this.#open.delete(runId);
+  }
+
+  /** Is the chain part of a run of this hook that still goes on? What a handler does after its run is over is not. */
+  isInside(hook: string, chain: Chain): boolean {
+    return chain.runIds.some((runId) => this.#open.get(runId) === hook);
   }
 
   /** Runs the gateway's code as caused by a chain. */

@@ -49,6 +49,8 @@ export interface HostOptions {
   readonly startUnit: StartUnit;
   readonly hooks: HookTable;
   readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
+  /** May plugins listen to internal events? */
+  readonly hasInternal: boolean;
   readonly heapMb: number;
   readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
   /** Approvals: may `timeoutBehavior: "allow"` let a call run that nobody answered for? */
@@ -91,7 +93,7 @@ export class CoreHost {
     this.#options = options;
     this.#hooks = options.hooks;
     this.#events = new HostEvents(this.id, (error) => options.logger.error({ err: error }, "a listener of the host threw"));
-    this.#registry = new Registry(options.hooks);
+    this.#registry = new Registry(options.hooks, options.hasInternal);
     this.#plugins = new Plugins({
       registry: this.#registry,
       events: this.#events,
@@ -252,22 +254,25 @@ export class CoreHost {
     const runId = this.#nextRunId();
     const chain = this.#causes.begin(runId);
     if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
-    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure: this.#options.failure[hook.name] ?? hook.failure };
+    const isNested = hook.guardsNesting === true && this.#causes.isInside(hook.name, chain);
+    const failure = this.#options.failure[hook.name] ?? hook.failure;
+    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested };
   }
 
   #start(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {
     const startedMs = this.#events.wants("run") ? performance.now() : 0;
     this.#inFlight += 1;
+    if (input.hook.guardsNesting) this.#causes.opened(input.runId, input.hook.name);
     return new Promise((resolve, reject) =>
       drive(input, signal, {
         resolve: (outcome) => {
           if (needsApproval(outcome)) return resolve(this.#approve(outcome, input, startedMs, signal));
-          this.#finished();
+          this.#finished(input);
           this.#report(outcome, startedMs);
           resolve(outcome);
         },
         reject: (error) => {
-          this.#finished();
+          this.#finished(input);
           reject(error);
         },
       }),
@@ -280,11 +285,12 @@ export class CoreHost {
       this.#report(settled, startedMs);
       return settled;
     } finally {
-      this.#finished();
+      this.#finished(input);
     }
   }
 
-  #finished(): void {
+  #finished({ hook, runId }: RunInput): void {
+    if (hook.guardsNesting) this.#causes.ended(runId);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#drained?.();
   }

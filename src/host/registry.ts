@@ -51,12 +51,15 @@ function filterOf(options: HandlerOptions): Handler["filter"] {
 
 export class Registry {
   readonly #hooks: HookTable;
+  readonly #hasInternal: boolean;
   readonly #families: ReadonlySet<string>;
   readonly #byPlugin = new Map<Plugin, Listed[]>();
   #plans = new Map<string, Plan>();
 
-  constructor(hooks: HookTable) {
+  /** `hasInternal`: may anybody listen to internal events? */
+  constructor(hooks: HookTable, hasInternal = true) {
     this.#hooks = hooks;
+    this.#hasInternal = hasInternal;
     this.#families = new Set(Object.keys(hooks).flatMap((name) => familyOf(name) ?? []));
   }
 
@@ -71,7 +74,7 @@ export class Registry {
     for (const [index, { hook: key, options }] of registration.handlers.entries()) {
       const hook = this.#hooks[key] ?? this.#anyOf(key);
       const refusal = hook
-        ? missingPermission(hook, plugin)
+        ? (this.#switchedOff(hook, key) ?? missingPermission(hook, plugin))
         : `there is no hook named "${oneLine(key, LIMITS.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
       if (refusal !== undefined) {
         diagnostics.push(refusal);
@@ -102,6 +105,11 @@ export class Registry {
 
   handlersOf(plugin: Plugin): readonly (Handler & { readonly key: string })[] {
     return this.#byPlugin.get(plugin) ?? [];
+  }
+
+  #switchedOff({ internal }: AnyHook, key: string): string | undefined {
+    if (!internal || this.#hasInternal) return undefined;
+    return `nobody hears "${key}": internal events are switched off by hooks.internal.enabled`;
   }
 
   /** Any hook of a family stands for its budgets and permissions. */

@@ -71,7 +71,7 @@ export const creelConfig = z.looseObject({
       /** HOOK.md folders, with OpenClaw's keys. */
       internal: z
         .looseObject({
-          /** False: no HOOK.md folder is loaded, wherever it was named. */
+          /** False: no HOOK.md folder is loaded, wherever it was named, and no plugin hears internal events. */
           enabled: z.boolean().optional(),
           load: z.looseObject({ extraDirs: z.array(z.string()).optional() }).optional(),
           /** Once one hook is named here, only the named ones of `extraDirs` are loaded. */

@@ -158,6 +158,11 @@ export const ERRORS = {
     message: "the handler was not called: the event is the doing of its own plugin ({path})",
     fix: "register it with reentrant: true if that is meant",
   },
+  ERR_RECURSION_NESTED: {
+    audience: "author",
+    message: "the handler was not called: {hook} is not run inside itself ({path})",
+    fix: "do not make the gateway start in answer to a hook what runs the hook again",
+  },
   ERR_SERVICE_UNKNOWN: { audience: "author", message: 'there is no service "{service}"', fix: "see docs/writing-plugins.md" },
   ERR_SERVICE_ABSENT: {
     audience: "gateway",

@@ -68,6 +68,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     startUnit: isolation === "process" ? (count) => startProcessUnit(count, plainWalls()) : startThreadUnit,
     hooks: options.rewrites === "isolated" ? isolated(withOwn(options.hooks ?? {})) : withOwn(options.hooks ?? {}),
     failure: config.hooks?.failure ?? {},
+    hasInternal: config.hooks?.internal?.enabled !== false,
     heapMb: config.limits?.heapMb ?? LIMITS.heapMb,
     gateway: options.gateway ?? {},
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,

@@ -25,7 +25,8 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
   return {
     runId: "r1",
     cause: 1,
-    chain: { rootRunId: "r1", depth: 0, path: [], by: undefined },
+    chain: { rootRunId: "r1", depth: 0, path: [], runIds: [], by: undefined },
+    isNested: false,
     hook: CATALOG.message_sending,
     plan,
     failure,

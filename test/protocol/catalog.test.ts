@@ -227,13 +227,13 @@ describe("every entry", () => {
     ).toEqual([]);
   });
 
-  it("declares what is live in OpenClaw, and says what a plugin finds instead", () => {
+  it("declares what is live in OpenClaw, and says what becomes of it", () => {
     expect(
       breaches((hook) => {
-        const { event, context } = schemasOf.get(hook)!;
+        const { event, context, result } = schemasOf.get(hook)!;
         return Object.entries(hook.live ?? {}).flatMap(([path, sentence]) => [
-          !has(event, path) && !has(context, path) && path,
-          !/^absent: .*[^.]$/.test(sentence) && sentence,
+          ![event, context, result ?? {}].some((schema) => has(schema, path)) && path,
+          !/^(absent|given): .*[^.]$/.test(sentence) && sentence,
         ]);
       }),
     ).toEqual([]);

@@ -6,9 +6,12 @@ import type { Handler, Plan } from "../registry.ts";
 import { skipped } from "./answer.ts";
 import type { RunInput } from "./run-input.ts";
 
+const NOBODY: Plan = [];
+
 /** The plan itself when all of it is called, which is nearly always. */
 export function eligible(input: RunInput): Plan {
   const { hook, plan, chain, context } = input;
+  if (input.isNested) return NOBODY;
   let handlers = plan;
   if (hook.filters && plan.some(({ filter }) => filter)) handlers = handlers.filter((handler) => wants(input, handler));
   if (hook.authority) {
@@ -28,8 +31,13 @@ export function report(input: RunInput, handlers: Plan, called: readonly Call[])
   let next = 0;
   return input.plan.map((handler) => {
     if (handler === handlers[next]) return called[next++] ?? skipped(handler);
-    if (!isOwn(input, handler)) return skipped(handler);
-    return { ...skipped(handler), status: "recursion", error: ownError("ERR_RECURSION_OWN", { path: input.chain.path.join(" → ") }) };
+    const code = input.isNested ? "ERR_RECURSION_NESTED" : isOwn(input, handler) ? "ERR_RECURSION_OWN" : undefined;
+    if (!code) return skipped(handler);
+    return {
+      ...skipped(handler),
+      status: "recursion",
+      error: ownError(code, { path: input.chain.path.join(" → "), hook: input.hook.name }),
+    };
   });
 }
 

@@ -14,7 +14,8 @@ export interface Prepared {
 
 const NO_CONTEXT: Fields = Object.freeze({});
 
-export function prepare(hook: AnyHook, given: unknown, givenContext: unknown): Prepared {
+export function prepare(hook: AnyHook, handedOver: unknown, givenContext: unknown): Prepared {
+  const given = hook.internal ? enveloped(handedOver) : handedOver;
   const checked = hook.event.safeParse(given);
   if (!checked.success) throw new CreelError("ERR_EVENT_INVALID", { hook: hook.name, ...firstIssue(checked.error) });
   let context = NO_CONTEXT;
@@ -30,6 +31,13 @@ export function prepare(hook: AnyHook, given: unknown, givenContext: unknown): P
   const bytes = byteLength(eventText) + byteLength(contextText);
   if (bytes > LIMITS.eventBytes) throw new CreelError("ERR_EVENT_SIZE", { hook: hook.name, bytes, limit: LIMITS.eventBytes });
   return { event, eventText, context, contextText };
+}
+
+/** An internal event with what OpenClaw puts into each of them. */
+function enveloped(given: unknown): unknown {
+  if (typeof given !== "object" || given === null) return given;
+  const { context = {}, messages = [], timestamp = new Date() } = given as Fields;
+  return { ...given, context, messages, timestamp };
 }
 
 /** The event as plugins see it: filled from the context, without what is hidden or live. */

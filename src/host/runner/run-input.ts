@@ -12,4 +12,6 @@ export interface RunInput extends Prepared {
   readonly hook: AnyHook;
   readonly plan: Plan;
   readonly failure: AnyHook["failure"];
+  /** It was caused inside a run of the same hook; see HookDefinition.guardsNesting. */
+  readonly isNested: boolean;
 }

@@ -1,6 +1,6 @@
 /** Hooks around an agent's run: whether it starts, who answers, whether it may end. */
 import * as z from "zod";
-import { agentContext } from "./contexts.ts";
+import { agentContext, agentLive } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, bag, flag, messages, replyPayload, text } from "./fields.ts";
 
@@ -29,6 +29,7 @@ export const agentHooks = [
       senderIsOwner: flag,
     }),
     context: agentContext,
+    live: agentLive,
     result: z.discriminatedUnion("outcome", [
       z.strictObject({ outcome: z.literal("pass") }),
       z.strictObject({
@@ -60,6 +61,7 @@ export const agentHooks = [
     summary: "Before the model answers: give the reply yourself, or silence.",
     event: z.looseObject({ cleanedBody: z.string() }),
     context: agentContext,
+    live: agentLive,
     result: z.object({ handled: z.boolean(), reply: replyPayload.optional(), reason: text }),
     merge: { handled: { rule: "any" }, reply: { rule: "first" }, reason: { rule: "first" } },
     terminal: { field: "handled", decision: "handled", reason: "reason" },
@@ -86,6 +88,7 @@ export const agentHooks = [
       messages: messages.optional(),
     }),
     context: agentContext,
+    live: agentLive,
     result: z.object({ action: z.enum(["continue", "revise", "finalize"]).optional(), reason: text, retry }),
     merge: {
       action: { rule: "rank", ranks: ["continue", "revise", "finalize"] },
@@ -102,6 +105,7 @@ export const agentHooks = [
     summary: "After an agent's run: its messages, success and duration.",
     event: z.looseObject({ runId: text, messages, success: z.boolean(), error: text, durationMs: amount }),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     permission: ["conversation"],
     fills: { runId: "runId" },

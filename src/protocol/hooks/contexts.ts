@@ -31,7 +31,13 @@ export const agentContext = z.looseObject({
   channelContext: z
     .looseObject({ sender: z.looseObject({ id: text }).optional(), chat: z.looseObject({ id: text }).optional() })
     .optional(),
+  hookInvocation: live,
+  toolAuthority: live,
 });
+export const agentLive = {
+  hookInvocation: "absent: only `before_prompt_build` has it",
+  toolAuthority: "absent: a plugin is not told the turn's tools",
+};
 
 export const messageContext = z.looseObject({
   channelId: z.string(),

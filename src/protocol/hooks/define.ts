@@ -91,13 +91,20 @@ export interface HookDefinition<
   readonly authority?: { readonly context: string; readonly keeps: readonly string[] };
   /** A plugin is not called for what it did itself, unless its handler is registered as reentrant. */
   readonly guardsReentry?: true;
+  /** Not run inside itself: a run of it that one of its own handlers caused, while that run goes on, calls nobody. */
+  readonly guardsNesting?: true;
+  /**
+   * An internal event: `context`, `messages` and `timestamp` are filled in when the gateway leaves them out, and the operator's
+   * `hooks.internal.enabled: false` keeps everybody from listening.
+   */
+  readonly internal?: true;
   /** Result fields that are left out when the operator forbids prompt injection (the handler still runs). */
   readonly promptFields?: readonly string[];
   /** Event fields that are taken from the context when the event lacks them. */
   readonly fills?: Readonly<Record<string, string>>;
   /** Dotted paths of the event that no plugin gets to see. */
   readonly hides?: readonly string[];
-  /** Context or event fields in which OpenClaw passes something live, and what a plugin finds here instead. */
+  /** Fields of context, event or result in which OpenClaw has something live, a function most often, and what becomes of it here: "given: …" or "absent: …". */
   readonly live?: Readonly<Record<string, string>>;
   /** Sync hooks: a handler that changes this event field in place and returns nothing counts as returning it. */
   readonly echo?: string;

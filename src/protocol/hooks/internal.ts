@@ -40,6 +40,7 @@ function told<const Type extends string, const Action extends string, Context ex
     event: z.looseObject({ ...envelope(type, action), ...(top as Top), context: z.looseObject(context) }),
     context: emptyContext,
     result: z.undefined(),
+    internal: true,
     since: "2026.4",
     ...entry,
   });
@@ -67,6 +68,7 @@ function command<const Action extends string>(action: Action, summary: string) {
     context: emptyContext,
     result: z.object({ messages: z.array(z.string()).optional() }),
     merge: { messages: { rule: "append" } },
+    internal: true,
     since: "2026.4",
   });
 }
@@ -194,6 +196,7 @@ export const internalEvents = [
     context: emptyContext,
     result: z.object({ context: z.object({ bootstrapFiles: z.array(bag).optional() }).optional() }),
     merge: { context: { rule: "assign", chains: "context" } },
+    internal: true,
     since: "2026.4",
   }),
 

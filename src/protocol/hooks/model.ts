@@ -1,6 +1,6 @@
 /** Hooks around the choice of a model and the calls to it. */
 import * as z from "zod";
-import { agentContext } from "./contexts.ts";
+import { agentContext, agentLive } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, contextWindow, flag, messages, text, tokenUsage } from "./fields.ts";
 import { modelFields, modelMerge } from "./prompt.ts";
@@ -30,6 +30,7 @@ export const modelHooks = [
       attachments: z.array(z.looseObject({ kind: z.enum(["image", "video", "audio", "document", "other"]), mimeType: text })).optional(),
     }),
     context: agentContext,
+    live: agentLive,
     result: z.object(modelFields),
     merge: modelMerge,
     permission: ["conversation"],
@@ -42,6 +43,7 @@ export const modelHooks = [
     summary: "A call to a model starts: which one, for which run; no content.",
     event: z.looseObject(modelCall),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -62,6 +64,7 @@ export const modelHooks = [
       upstreamRequestIdHash: text,
     }),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -81,7 +84,7 @@ export const modelHooks = [
     context: agentContext,
     result: z.undefined(),
     permission: ["conversation"],
-    live: { "tools.execute": "absent: each tool is there as data (name, description, parameters), without its functions" },
+    live: { ...agentLive, "tools.execute": "absent: each tool is there as data (name, description, parameters), without its functions" },
     since: "2026.4",
   }),
 
@@ -102,6 +105,7 @@ export const modelHooks = [
       ...contextWindow,
     }),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     permission: ["conversation"],
     since: "2026.4",

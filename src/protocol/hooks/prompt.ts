@@ -1,8 +1,11 @@
 /** Hooks that add to a prompt before the model sees it. */
 import * as z from "zod";
-import { agentContext, live } from "./contexts.ts";
+import { agentContext, agentLive, live } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { messages, text, timestamp } from "./fields.ts";
+
+/** Whatever the gateway passes, a plugin finds one that its own cell made. */
+const hookInvocation = live as unknown as z.ZodOptional<z.ZodType<{ assertActive(): void }>>;
 
 const contextFields = { prependContext: text, appendContext: text };
 const systemFields = { systemPrompt: text, prependSystemContext: text, appendSystemContext: text };
@@ -40,6 +43,7 @@ export const promptHooks = [
       ),
     }),
     context: agentContext,
+    live: agentLive,
     result: z.object(contextFields),
     merge: contextMerge,
     permission: ["conversation", "prompt"],
@@ -56,7 +60,7 @@ export const promptHooks = [
       currentUserMessage: z.unknown().optional(),
       currentUserMessageId: text,
     }),
-    context: agentContext.extend({ hookInvocation: live, toolAuthority: live }),
+    context: agentContext.extend({ hookInvocation }),
     result: z.object({
       ...systemFields,
       ...contextFields,
@@ -64,10 +68,11 @@ export const promptHooks = [
       toolsAllow: z.array(z.string()).catch([]).optional(),
     }),
     merge: { ...systemMerge, ...contextMerge, toolsAllow: { rule: "intersect" } },
+    guardsNesting: true,
     authority: { context: "toolAuthority", keeps: ["prependContext", "appendContext"] },
     permission: ["conversation", "prompt"],
     live: {
-      hookInvocation: "absent: a handler whose call is over is stopped, so there is nothing to assert",
+      hookInvocation: "given: a plugin's own, whose `assertActive()` throws once its handler has settled or its call was given up",
       toolAuthority: "absent: a plugin is not told the turn's tools; it narrows them with `toolsAllow`",
     },
     since: "2026.4",
@@ -79,6 +84,7 @@ export const promptHooks = [
     summary: "Before a turn, in one phase for prompt and model; prefer `before_model_resolve` and `before_prompt_build`.",
     event: z.looseObject({ prompt: z.string(), runId: text, messages: messages.optional() }),
     context: agentContext,
+    live: agentLive,
     result: z.object({ ...systemFields, prependContext: text, ...modelFields }),
     merge: { ...systemMerge, prependContext: { rule: "join" }, ...modelMerge },
     promptFields: ["systemPrompt", "prependContext", "prependSystemContext", "appendSystemContext"],
@@ -92,6 +98,7 @@ export const promptHooks = [
     summary: "Before a heartbeat's prompt: add context before or after it.",
     event: z.looseObject({ sessionKey: text, agentId: text, heartbeatName: text }),
     context: agentContext,
+    live: agentLive,
     result: z.object(contextFields),
     merge: contextMerge,
     permission: ["prompt"],

@@ -1,6 +1,6 @@
 /** Hooks around the life of a session, and what may be patched of one. The `session:*` events are in internal.ts. */
 import * as z from "zod";
-import { agentContext, sessionContext } from "./contexts.ts";
+import { agentContext, agentLive, sessionContext } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, flag, messages, text } from "./fields.ts";
 
@@ -74,6 +74,7 @@ export const sessionHooks = [
       sessionFile: text,
     }),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -90,6 +91,7 @@ export const sessionHooks = [
       previousSessionId: text,
     }),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -100,6 +102,7 @@ export const sessionHooks = [
     summary: "Before a session is reset: its messages, while they are there.",
     event: z.looseObject({ sessionFile: text, messages: messages.optional(), reason: text }),
     context: agentContext,
+    live: agentLive,
     result: z.undefined(),
     since: "2026.4",
   }),

@@ -1,6 +1,6 @@
 /** Hooks around tool calls and what is kept of them. */
 import * as z from "zod";
-import { agentContext, toolContext, toolLive } from "./contexts.ts";
+import { agentContext, agentLive, toolContext, toolLive } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { execEnv } from "./exec-env.ts";
 import { amount, bag, given, flag, text, texts } from "./fields.ts";
@@ -54,7 +54,11 @@ export const toolHooks = [
     terminal: { field: "block", decision: "block", reason: "blockReason" },
     failure: "closed",
     filters,
-    live: toolLive,
+    live: {
+      ...toolLive,
+      "requireApproval.onResolution":
+        "given: it stays in the plugin's cell and is called there, once, unless the cell was replaced meanwhile",
+    },
     since: "2026.4",
   }),
 
@@ -84,6 +88,7 @@ export const toolHooks = [
     summary: "Before a command runs: set environment variables for it; those that choose code or route traffic are dropped.",
     event: z.looseObject({ sessionKey: text, toolName: z.literal("exec"), host: z.enum(["gateway", "sandbox", "node"]) }),
     context: agentContext,
+    live: agentLive,
     result: execEnv,
     merge: { "*": { rule: "assign" } },
     since: "2026.9",

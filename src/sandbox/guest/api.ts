@@ -2,8 +2,10 @@
 import { LOG_LEVELS_ORDER } from "./log-levels.ts";
 import { ask } from "./asks.ts";
 import { show } from "./describe.ts";
+import { INVOCATION_HOOK } from "../../protocol/invocation.ts";
+import { withInvocation } from "./invocation.ts";
 import { postLog } from "./mailbox.ts";
-import { bare, isArray, NativeError } from "./primordials.ts";
+import { bare, isArray, NativeDate, NativeError } from "./primordials.ts";
 
 export type Handler = (event: unknown, context: unknown) => unknown;
 
@@ -26,13 +28,24 @@ function on(hook: unknown, handler: unknown, options?: unknown): void {
   if (typeof handler !== "function") throw new NativeError(`api.on("${hook}") needs a handler function`);
   if (!open) throw new NativeError(`api.on("${hook}") was called after register had returned`);
   declared[declared.length] = bare({ hook, options: options ?? bare({}) });
-  handlers[handlers.length] = handler as Handler;
+  handlers[handlers.length] = hook === INVOCATION_HOOK ? withInvocation(handler as Handler) : (handler as Handler);
 }
 
-/** OpenClaw's way to listen to internal events: one or several names, no result. */
+/** OpenClaw's way to listen to internal events: one or several names; the event's timestamp is a Date. */
 function registerHook(events: unknown, handler: unknown, options?: unknown): void {
-  if (!isArray(events)) return on(events, handler, options);
-  for (let i = 0; i < events.length; i++) on(events[i], handler, options);
+  const dated = typeof handler === "function" ? withDate(handler as Handler) : handler;
+  if (!isArray(events)) return on(events, dated, options);
+  for (let i = 0; i < events.length; i++) on(events[i], dated, options);
+}
+
+/** A Date does not survive JSON; handlers that were written for OpenClaw call its methods. */
+function withDate(handler: Handler): Handler {
+  return (event, context) => {
+    const dated = event as { timestamp?: unknown };
+    const { timestamp } = dated;
+    if (typeof timestamp === "string" || typeof timestamp === "number") dated.timestamp = new NativeDate(timestamp);
+    return handler(event, context);
+  };
 }
 
 function logger(): Record<string, (...args: unknown[]) => void> {

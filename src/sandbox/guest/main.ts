@@ -10,8 +10,9 @@ import { answered, dropQuestionsOf } from "./asks.ts";
 import { describeError } from "./describe.ts";
 import { fetchGlobals } from "./fetch.ts";
 import { keep, take } from "./handles.ts";
+import { endInvocation } from "./invocation.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
-import { bare, call, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
+import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
 
 /** Entry points return one of RETURNED, a result's JSON, or ERROR_MARK and an error's JSON. */
@@ -135,6 +136,7 @@ function tell(question: number, isOk: boolean, answer: string): Returned {
 function abandon(number: number): void {
   dropTimersOf(number);
   dropQuestionsOf(number);
+  endInvocation(number);
 }
 
 function mail(): string | undefined {
@@ -203,10 +205,6 @@ function withHandles(value: unknown): unknown {
   const request = (value as { requireApproval?: { onResolution?: unknown } } | null)?.requireApproval;
   if (typeof request !== "object" || request === null || typeof request.onResolution !== "function") return value;
   return { ...(value as object), requireApproval: { ...request, onResolution: keep(request.onResolution as (value: unknown) => unknown) } };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 function text(value: unknown): string | undefined {

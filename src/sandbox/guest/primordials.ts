@@ -18,6 +18,7 @@ export const NativeString = String;
 export const NativeNumber = Number;
 export const NativeFloor = Math.floor;
 export const NativePromise = Promise;
+export const NativeDate = Date;
 // oxlint-disable-next-line typescript/unbound-method -- captured on purpose, called through `call`
 export const promiseThen = Promise.prototype.then;
 export const NativeTypeError = TypeError;
@@ -66,4 +67,8 @@ export class SafeMap<V> {
 /** An object that inherits nothing: no setter or `toJSON` of the plugin's can be met on it. */
 export function bare<T extends object>(fields: T): T {
   return { __proto__: null, ...fields };
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
