@@ -1,0 +1,75 @@
+/**
+ * The corpus: each file is the body of one hostile plugin, written against `hook` and `host`. Here it becomes a plugin: `hook`
+ * registers on before_tool_call, for a tool named like the plugin, so that an attack acts when it is told to; `host.call` is a
+ * granted and awaited service call; `host.log` is the plugin's logger.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Attack {
+  /** The file's name without its ending: `cpu-01-sync-loop`. */
+  readonly name: string;
+  /** The file's own `@class`. */
+  readonly what: string;
+  /** The source of the plugin. */
+  readonly source: string;
+}
+
+const FOLDER = new URL("./corpus/", import.meta.url);
+
+/** What they return is what they found out: it is logged, since the host refuses most of it as a result. */
+const TELLING = /^esc-|^err-10-/;
+/** What stands before such a log line. */
+export const LOOT = "loot ";
+
+/** The control: nothing of it may fail. */
+export const CONTROL = "ok-00-benign";
+
+export function readCorpus(): Attack[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith(".js"))
+    .toSorted()
+    .map((file) => attack(file.slice(0, -".js".length), readFileSync(new URL(file, FOLDER), "utf8")));
+}
+
+export function attack(name: string, text: string): Attack {
+  const generated = annotation(text, "generate");
+  return {
+    name,
+    what: annotation(text, "class") ?? name,
+    source: generated === undefined ? wrapped(text, TELLING.test(name)) : generate(name, generated),
+  };
+}
+
+/** A header line such as `// @class: CPU / …`. */
+function annotation(text: string, key: string): string | undefined {
+  return new RegExp(String.raw`^// @${key}: (.*)$`, "m").exec(text)?.[1];
+}
+
+/** A file may say that its source is too long to write down. */
+function generate(name: string, recipe: string): string {
+  const parts = /^'(.+)'\.repeat\(([\d.e]+)\)$/.exec(recipe);
+  if (!parts) throw new Error(`${name}: a recipe of an unknown kind: ${recipe}`);
+  return parts[1]!.repeat(Number(parts[2]));
+}
+
+/**
+ * CommonJS, because it is sloppy: an attacker has more ways there (`this`, `.caller`). `api.session.get` is asked for a key that
+ * says what the gateway is to do; anything that is not a number is handed over as the key itself.
+ */
+function wrapped(body: string, isTelling: boolean): string {
+  const tell = `(fn) => function (event, ctx) {
+    const tell = (value) => { api.logger.info(${JSON.stringify(LOOT)} + JSON.stringify(value)); return value; };
+    const value = fn(event, ctx);
+    return value instanceof Promise ? value.then(tell) : tell(value);
+  }`;
+  return `module.exports = function (api) {
+  const told = ${isTelling ? tell : "(fn) => fn"};
+  const hook = (fn) => api.on("before_tool_call", told(fn), { matcher: [api.id] });
+  const ask = async (key) => (await api.session.get(key)).value;
+  const host = {
+    log: (text) => api.logger.info(text),
+    call: (name, arg) => ask(arg === undefined || typeof arg === "number" ? "attack:" + name + ":" + (arg ?? 0) : arg),
+  };
+${body}
+};`;
+}

@@ -1,0 +1,52 @@
+/** The gateway process of the runner: forked, so that an attack that kills the gateway is a finding and not the end of the findings. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { childrenOf } from "../support/process.ts";
+import { readCorpus } from "./corpus.ts";
+import type { Order, Report, Residue } from "./order.ts";
+import { cpuMs } from "./process-stats.ts";
+import { Stage } from "./stage.ts";
+import type { Slot } from "./stage.ts";
+import { summary, tryAttack } from "./trial.ts";
+import type { Tried } from "./trial.ts";
+
+const BEAT_MS = 1_000;
+const RESIDUE_MS = 1_000;
+
+process.once("message", (order: Order) => void perform(order));
+process.once("disconnect", () => process.exit());
+
+const tell = (report: Report): void => void process.send!(report);
+
+async function perform({ isolation, slots, calls }: Order): Promise<void> {
+  const beat = setInterval(() => tell({ kind: "beat" }), BEAT_MS);
+  const corpus = new Map(readCorpus().map((attack) => [attack.name, attack]));
+  const known: Slot[] = slots.map((slot) => ({ ...slot, attack: corpus.get(slot.attack)! }));
+  const stage = await Stage.open({ isolation, slots: known });
+  const rest = stage.load.tally;
+  stage.load.start();
+  await stage.load.probe();
+  const tried: Tried[] = [];
+  for (const slot of known) {
+    tell({ kind: "begin", id: slot.id, pids: stage.host.pids() });
+    const one = await tryAttack(stage, slot);
+    tried.push(one);
+    tell({ kind: "trial", trial: one.trial() });
+  }
+  stage.load.tally = rest;
+  while (stage.load.sent < calls) await stage.load.probe();
+  await stage.load.stop();
+  const residue = await whatIsLeft(stage);
+  tell({ kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue });
+  clearInterval(beat);
+  await stage[Symbol.asyncDispose]();
+  process.disconnect();
+}
+
+async function whatIsLeft({ host }: Stage): Promise<Residue> {
+  const pids = host.pids();
+  const used = (): number => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const before = used();
+  await sleep(RESIDUE_MS);
+  const strays = childrenOf(process.pid).filter((pid) => !host.pids().includes(pid)).length;
+  return { cpuShare: (used() - before) / RESIDUE_MS, strays };
+}

@@ -1,0 +1,87 @@
+/** `npm run test:attacks`: every attack of the corpus against a host under load; a table at the end. Exit code 1 when a rule was broken. */
+import { parseArgs } from "node:util";
+import { CONTROL, readCorpus } from "./corpus.ts";
+import type { Order } from "./order.ts";
+import type { Budget } from "./stage.ts";
+import { perform } from "./supervise.ts";
+import type { OnProgress } from "./supervise.ts";
+import { summaryLines, sums, table } from "./table.ts";
+import { broken } from "./verdict.ts";
+
+const HELP = `npm run test:attacks -- [options]
+
+Runs the hostile plugins of test/attacks/corpus against a host that serves 200 benign calls a second meanwhile.
+
+  --filter <text>     only attacks whose name contains the text
+  --rounds <n>        the whole corpus so many times over; default 1
+  --calls <n>         go on with the benign load until so many calls were made
+  --long <text|all>   attacks that are also run with budgets of seconds, so that they reach the limits of memory; default: those that abort V8
+  --isolation <kind>  process (default) or thread; thread does not survive all of it
+  --json              data on stdout instead of the table
+  --help
+
+example: npm run test:attacks -- --filter mem- --long all`;
+
+const { values: flags } = parseArgs({
+  options: {
+    filter: { type: "string", default: "" },
+    rounds: { type: "string", default: "1" },
+    calls: { type: "string", default: "0" },
+    long: { type: "string", default: "" },
+    isolation: { type: "string", default: "process" },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+/** A call may wait half a second and compute a tenth. */
+const SHORT: Budget = { timeoutMs: 500, cpuMs: 100 };
+/** Long enough for every limit of memory to be reached first. */
+const LONG: Budget = { timeoutMs: 5_000, cpuMs: 5_000 };
+/** Those that abort V8 or fill the machine when they are given the time. */
+const ABORTERS = /^mem-(?:02|05|14|22|25)-/;
+const GROWERS = /^(?:mem|hst|fld)-/;
+
+if (flags.help) console.log(HELP);
+else await main();
+
+async function main(): Promise<void> {
+  const slots = schedule(Number(flags.rounds));
+  if (slots.length === 0) {
+    console.error(`no attack has "${flags.filter}" in its name`);
+    process.exitCode = 2;
+    return;
+  }
+  const isolation = flags.isolation === "thread" ? "thread" : "process";
+  const performance = await perform({ isolation, slots, calls: Number(flags.calls) }, progress);
+  const sum = sums(performance);
+  const verdicts = performance.trials.map((trial) => ({ ...trial, broken: broken(trial) }));
+  if (flags.json) console.log(JSON.stringify({ sums: sum, deaths: performance.deaths, trials: verdicts }, undefined, 2));
+  else console.log(["", ...table(performance.trials), "", ...summaryLines(sum)].join("\n"));
+  if (sum.failed > 0 || sum.faults.length > 0) process.exitCode = 1;
+}
+
+/** Every round has ids of its own; the order is always the same, so that a finding can be repeated. */
+function schedule(rounds: number): Order["slots"] {
+  const names = readCorpus()
+    .map(({ name }) => name)
+    .filter((name) => name.includes(flags.filter) || name === CONTROL);
+  if (!names.some((name) => name.includes(flags.filter))) return [];
+  return Array.from({ length: rounds }, (_, round) => {
+    const suffix = round === 0 ? "" : `-r${round + 1}`;
+    return names.flatMap((name) => [
+      { id: `${name}${suffix}`, attack: name, budget: SHORT },
+      ...(isLong(name) ? [{ id: `${name}-long${suffix}`, attack: name, budget: LONG }] : []),
+    ]);
+  }).flat();
+}
+
+function progress(...[done, of, what]: Parameters<OnProgress>): void {
+  const verdict = "how" in what ? what.how : broken(what).join("; ") || what.calls.map(({ status }) => status).join(", ");
+  process.stderr.write(`[${done}/${of}] ${what.id} … ${verdict.slice(0, 160)}\n`);
+}
+
+function isLong(name: string): boolean {
+  if (flags.long === "all") return GROWERS.test(name);
+  return flags.long === "" ? ABORTERS.test(name) : name.includes(flags.long);
+}

@@ -1,0 +1,160 @@
+/**
+ * The gateway under attack: one host with the innocent plugins and every attack that is to come. The attacks are
+ * disabled at first; `host.reload` lets one in. It hears all that the host says, for the verdicts.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { openHost } from "creel";
+import type { Host, Logger, PluginSpec } from "creel";
+import { BENIGN, isBenign, lookedUp, RETRIED } from "./benign.ts";
+import type { Attack } from "./corpus.ts";
+import { LOOT } from "./corpus.ts";
+import { BenignLoad } from "./load.ts";
+import { rssMb } from "./process-stats.ts";
+
+export interface Budget {
+  readonly timeoutMs: number;
+  readonly cpuMs: number;
+}
+
+/** One attack to come, under an id that no attack before it had: a breaker remembers ids. */
+export interface Slot {
+  readonly id: string;
+  readonly attack: Attack;
+  readonly budget: Budget;
+}
+
+export interface StageOptions {
+  readonly isolation: "process" | "thread";
+  readonly slots: readonly Slot[];
+  readonly lanes?: number;
+  readonly heapMb?: number;
+  readonly perSecond?: number;
+}
+
+export const PER_SECOND = 200;
+/** The corpus asks for up to 64 MB where the attack would otherwise die of its heap before it begins. */
+export const HEAP_MB = 64;
+const SAMPLE_MS = 50;
+
+/** In the environment and in the memory of the gateway. It must show up nowhere. */
+export const SENTINEL = "creel-sentinel-5f1d2c";
+export const SENTINEL_ENV = "CREEL_ATTACK_SENTINEL";
+
+/** What the host said since the last attack began. */
+export interface Heard {
+  readonly restarts: { readonly why: string; readonly named: readonly string[] }[];
+  /** Innocent plugins that were blamed for anything. */
+  readonly innocents: Set<string>;
+  /** What attacks say they found. */
+  readonly loot: string[];
+  /** Places where the secret showed up. */
+  readonly leaks: string[];
+  sandboxRssMb: number;
+}
+
+const nothingHeard = (): Heard => ({ restarts: [], innocents: new Set(), loot: [], leaks: [], sandboxRssMb: 0 });
+
+export class Stage implements AsyncDisposable {
+  readonly host: Host;
+  readonly load: BenignLoad;
+  heard = nothingHeard();
+  readonly #sampler: NodeJS.Timeout;
+
+  private constructor(host: Host, perSecond: number, lines: { hear: (line: string) => void }) {
+    this.host = host;
+    this.load = new BenignLoad(host, perSecond);
+    lines.hear = (line) => this.search("the log", line);
+    this.#listen();
+    this.#sampler = setInterval(() => this.#sample(), SAMPLE_MS);
+  }
+
+  static async open({ isolation, slots, lanes = 2, heapMb = HEAP_MB, perSecond = PER_SECOND }: StageOptions): Promise<Stage> {
+    const lines: { hear: (line: string) => void } = { hear: () => {} };
+    const host = await openHost({
+      isolation,
+      lanes,
+      plugins: [...BENIGN, ...slots.map(plugin)],
+      config: { limits: { heapMb }, plugins: { entries: Object.fromEntries(slots.map(({ id }) => [id, { enabled: false }])) } },
+      gateway: { getSession },
+      logger: listener((line) => lines.hear(line)),
+    });
+    return new Stage(host, perSecond, lines);
+  }
+
+  /** From here on it is about the next attack. */
+  turnPage(): void {
+    this.heard = nothingHeard();
+    this.#sample();
+  }
+
+  /** Looks for the secret in something that left the host. */
+  search(where: string, value: unknown): void {
+    if ((typeof value === "string" ? value : JSON.stringify(value)).includes(SENTINEL)) this.heard.leaks.push(where);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sampler);
+    await this.host.close();
+  }
+
+  #listen(): void {
+    const { host } = this;
+    host.on("restart", (fact) => {
+      const named = namesIn(fact);
+      this.heard.restarts.push({ why: fact.why, named });
+      for (const id of named) if (isBenign(id)) this.heard.innocents.add(id);
+      this.search("a restart", fact);
+    });
+    host.on("replaced", (fact) => {
+      if (isBenign(fact.plugin)) this.heard.innocents.add(fact.plugin);
+      this.search("a replacement", fact);
+    });
+    host.on("plugin", (fact) => {
+      if (isBenign(fact.plugin) && fact.status !== "ready") this.heard.innocents.add(fact.plugin);
+      this.search("a plugin's report", fact);
+    });
+    host.on("log", ({ plugin: id, text }) => {
+      if (isBenign(id) && text === RETRIED) this.load.tally.retried += 1;
+      if (text.startsWith(LOOT)) this.heard.loot.push(text.slice(LOOT.length));
+      this.search("a plugin's log", text);
+    });
+  }
+
+  #sample(): void {
+    for (const pid of this.host.pids()) this.heard.sandboxRssMb = Math.max(this.heard.sandboxRssMb, rssMb(pid));
+  }
+}
+
+function plugin({ id, attack, budget }: Slot): PluginSpec {
+  return { id, source: attack.source, hooks: { ...budget }, grants: { session: ["get"] } };
+}
+
+/** The plugins a restart is blamed on. */
+function namesIn(fact: object): string[] {
+  const { culprits } = fact as { culprits?: readonly string[] };
+  return [...(culprits ?? [])];
+}
+
+/** What `host.call` of an attack comes to, by the key it asks for. */
+async function getSession(key: string): Promise<Record<string, unknown>> {
+  const [who, what, amount] = key.split(":");
+  if (who === "benign") return { value: lookedUp(Number(what)) };
+  switch (what) {
+    case "sleep":
+      await sleep(Number(amount));
+      return { value: null };
+    case "big":
+      return { value: "b".repeat(Number(amount) * 2 ** 20) };
+    case "bigobj":
+      return { value: { data: Array.from({ length: Number(amount) * 1_000 }, (_, i) => ({ i, text: "x".repeat(1_000) })) } };
+    case "throw":
+      throw Object.assign(new Error("there is no such session", { cause: SENTINEL }), { secret: SENTINEL });
+    default:
+      return { value: "pong" };
+  }
+}
+
+function listener(hear: (line: string) => void): Logger {
+  const write = (fields: object, message: string): void => hear(`${message} ${JSON.stringify(fields)}`);
+  return { debug: write, info: write, warn: write, error: write };
+}
