@@ -30,6 +30,10 @@ const current = new AsyncLocalStorage<{ readonly host: string; readonly chain: C
 export class Causes {
   readonly #host: string;
   readonly #runs = new Map<number, Remembered>();
+  /** Runs that are over, in a ring: the oldest gives way. Those that go on are not forgotten. */
+  readonly #over: number[] = [];
+  #nextOver = 0;
+  #roots = 0;
   /** Runs that go on, of hooks that are not run inside themselves. */
   readonly #open = new Map<string, string>();
   readonly #tokens = new CauseTokens();
@@ -47,14 +51,26 @@ export class Causes {
   /** Keeps a run's chain for what its handlers do later. */
   remember(run: number, hook: string, chain: Chain): void {
     this.#runs.set(run, { chain, hook });
-    if (this.#runs.size > LIMITS.rememberedRuns) this.#runs.delete(this.#runs.keys().next().value!);
   }
 
-  /** The chain of something that a plugin does in, or because of, a run. A run that was forgotten starts a new one. */
+  /** A run is over. What its handlers left behind (timers, detached promises) may go on. */
+  finished(run: number): void {
+    if (!this.#runs.has(run)) return;
+    const slot = this.#nextOver++ % LIMITS.rememberedRuns;
+    // Not a Map's oldest key: to find that takes a walk past all that were deleted before it.
+    const oldest = this.#over[slot];
+    if (oldest !== undefined) this.#runs.delete(oldest);
+    this.#over[slot] = run;
+  }
+
+  /** The chain of something that a plugin does in, or because of, a run. While loading (run 0), or when the run was forgotten, it is a new one. */
   next(run: number, plugin: string): Chain {
     const known = this.#runs.get(run);
     const runId = `${this.#host}-${run}`;
-    if (!known) return { rootRunId: runId, depth: 1, path: [`${plugin}:unknown`], runIds: [runId], by: plugin };
+    if (!known) {
+      const path = [`${plugin}:${run === 0 ? "load" : "unknown"}`];
+      return { rootRunId: `${runId}.${++this.#roots}`, depth: 1, path, runIds: [runId], by: plugin };
+    }
     const { chain, hook } = known;
     return {
       rootRunId: chain.rootRunId,

@@ -176,7 +176,10 @@ export class CoreHost {
     const plan = this.#registry.plan(name);
     if (plan.length === 0) return this.#nobody(name);
     const startedMs = performance.now();
-    const steps = walk(this.#input(hook, plan, event, context));
+    const input = this.#input(hook, plan, event, context);
+    // What its handlers ask of us is heard when we are back, and then it is over.
+    this.#causes.finished(input.cause);
+    const steps = walk(input);
     let next = steps.next();
     while (!next.done) next = steps.next(this.#sync.run(next.value));
     this.#report(next.value, startedMs);
@@ -289,8 +292,9 @@ export class CoreHost {
     }
   }
 
-  #finished({ hook, runId }: RunInput): void {
+  #finished({ hook, runId, cause }: RunInput): void {
     if (hook.guardsNesting) this.#causes.ended(runId);
+    this.#causes.finished(cause);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#drained?.();
   }

@@ -8,12 +8,13 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Chain } from "./causes.ts";
 import type { HostEvents } from "./events.ts";
 
-/** Loops that were reported; old ones are forgotten. */
+/** Roots of loops that were reported; old ones are forgotten. */
 const REPORTED = 10_000;
 
 export class RecursionGuard {
   readonly #events: HostEvents;
-  readonly #windows = new Map<string, { startedMs: number; patches: number }>();
+  readonly #windows = new Map<string, { startedMs: number; patches: number; isReported: boolean }>();
+  #nextSweepMs = 0;
   readonly #reported = new Set<string>();
 
   constructor(events: HostEvents) {
@@ -28,12 +29,14 @@ export class RecursionGuard {
     const window = this.#windows.get(key);
     if (!window || nowMs - window.startedMs > LIMITS.patchWindowMs) {
       this.#forgetOld(nowMs);
-      this.#windows.set(key, { startedMs: nowMs, patches: 1 });
+      this.#windows.set(key, { startedMs: nowMs, patches: 1, isReported: false });
       return;
     }
     window.patches += 1;
     if (window.patches <= LIMITS.patchesPerWindow) return;
-    this.#report(`${key} ${window.startedMs}`, { plugin, sessionKey, limit: "rate", chain });
+    // A loop that lost its cause has a new root every time.
+    if (!window.isReported) this.#report(chain.rootRunId, { plugin, sessionKey, limit: "rate", chain });
+    window.isReported = true;
     throw new CreelError("ERR_RECURSION_RATE", {
       plugin,
       session: sessionKey,
@@ -54,15 +57,16 @@ export class RecursionGuard {
     throw new CreelError("ERR_RECURSION_DEPTH", { plugin, what, limit: LIMITS.recursionDepth, path: pathOf(chain) });
   }
 
-  #report(loop: string, fact: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain }): void {
-    if (this.#reported.has(loop)) return;
-    this.#reported.add(loop);
+  #report(root: string, fact: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain }): void {
+    if (this.#reported.has(root)) return;
+    this.#reported.add(root);
     if (this.#reported.size > REPORTED) this.#reported.delete(this.#reported.values().next().value!);
     this.#events.publish("recursion", fact);
   }
 
   #forgetOld(nowMs: number): void {
-    if (this.#windows.size < 1_000) return;
+    if (nowMs < this.#nextSweepMs) return;
+    this.#nextSweepMs = nowMs + LIMITS.patchWindowMs;
     for (const [key, { startedMs }] of this.#windows) if (nowMs - startedMs > LIMITS.patchWindowMs) this.#windows.delete(key);
   }
 }

@@ -60,9 +60,11 @@ export const LIMITS = {
   /** Timers one cell may have pending. */
   timers: 1_000,
   /** Calls one cell may have pending; one more fails rather than queues. */
-  pendingCalls: 1_024,
+  pendingCalls: 4_096,
   /** Questions to the host (session, fetch) one plugin may have pending, and the size of one and of its answer. */
   pendingAsks: 64,
+  /** Questions of one plugin that wait inside its cell until the host takes them: a busy gateway patches thousands of sessions at once. */
+  waitingAsks: 4_096,
   askBytes: 256 * 1024,
   /**
    * One request of a plugin's, in all: name, connection, redirects and the answer's body. As long as an observer may take, and

@@ -41,8 +41,6 @@ contract("random runs", (isolation) => {
         config: { hooks: { failure: here.failure } },
         gateway: { requestApproval },
       });
-      // That a policy cannot have an effect on a hook is said, and right.
-      const refused = (diagnostics: readonly string[]) => diagnostics.filter((text) => !text.startsWith("hooks.failure sets"));
       expect(host.plugins().map(({ status, diagnostics }) => [status, refused(diagnostics)])).toEqual(
         here.plugins.map(() => ["ready", []]),
       );
@@ -55,6 +53,9 @@ contract("random runs", (isolation) => {
     120_000,
   );
 });
+
+/** That a policy cannot have an effect on a hook is said, and right. */
+const refused = (diagnostics: readonly string[]) => diagnostics.filter((text) => !text.startsWith("hooks.failure sets"));
 
 let agents = 0;
 

@@ -1,4 +1,7 @@
-/** Inside the isolate: questions to the host. A question is left as mail; its answer comes back as a turn of its own. */
+/**
+ * Inside the isolate: questions to the host. A question is left as mail; its answer comes back as a turn of its own. The host
+ * takes so many at a time; the rest waits here, on the plugin's own heap, the oldest first.
+ */
 import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
 import { beginTurn, post, turn } from "./mailbox.ts";
@@ -9,24 +12,43 @@ interface Question {
   reject(error: unknown): void;
   /** The call that asked: what follows from the answer is still its doing. */
   call: number;
+  /** As long as it waits to be sent. */
+  text: string | undefined;
 }
 
 const questions = new SafeMap<Question>();
 let next = 1;
+/** The oldest that was not sent; those before it are with the host, answered or dropped. */
+let unsent = 1;
+let waiting = 0;
 let pending = 0;
 
 /** `service` is a name of protocol/services.ts; the host decides whether this plugin may. */
 export function ask(service: string, args: unknown, limit: number = LIMITS.askBytes): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
-    if (pending >= LIMITS.pendingAsks) throw new NativeError(`a plugin may have ${LIMITS.pendingAsks} questions to the host pending`);
+    if (waiting >= LIMITS.waitingAsks)
+      throw coded("ERR_SERVICE_BUSY", `the plugin already has ${waiting + pending} questions to the host pending`);
     const json = stringify(args) as string | undefined;
     const text = json ?? "null";
     if (text.length > limit) throw new NativeError(`a question to the host may have ${limit} characters`);
-    const id = next++;
-    pending += 1;
-    questions.set(id, { resolve, reject, call: turn.call });
-    post(MAIL.ask, id, 0, turn.call, `${service}\n${text}`);
+    questions.set(next++, { resolve, reject, call: turn.call, text: `${service}\n${text}` });
+    waiting += 1;
+    send();
   });
+}
+
+/** As many as the host takes. */
+function send(): void {
+  while (pending < LIMITS.pendingAsks && unsent < next) {
+    const id = unsent++;
+    const question = questions.get(id);
+    // Dropped meanwhile.
+    if (!question) continue;
+    waiting -= 1;
+    pending += 1;
+    post(MAIL.ask, id, 0, question.call, question.text);
+    question.text = undefined;
+  }
 }
 
 /** The host has answered. */
@@ -36,17 +58,25 @@ export function answered(id: number, isOk: boolean, text: string): void {
   questions.delete(id);
   pending -= 1;
   beginTurn(question.call);
+  send();
   const value = parse(text) as unknown;
   if (isOk) return question.resolve(value);
   const { code, message } = value as { code: string; message: string };
-  const error = new NativeError(message) as Error & { code: string };
-  error.code = code;
-  question.reject(error);
+  question.reject(coded(code, message));
 }
 
 /** A call ran out of time: nobody waits for what it had asked. */
 export function dropQuestionsOf(call: number): void {
   questions.each((id, question) => {
-    if (question.call === call && questions.delete(id)) pending -= 1;
+    if (question.call !== call || !questions.delete(id)) return;
+    if (question.text === undefined) pending -= 1;
+    else waiting -= 1;
   });
+  send();
+}
+
+function coded(code: string, message: string): Error {
+  const error = new NativeError(message) as Error & { code: string };
+  error.code = code;
+  return error;
 }
