@@ -27,6 +27,12 @@ export interface Tally {
   examples: string[];
 }
 
+export interface Answer {
+  readonly sentMs: number;
+  readonly answeredMs: number;
+  readonly isRight: boolean;
+}
+
 export function emptyTally(): Tally {
   return { sent: 0, right: 0, wrong: 0, blocked: 0, lost: 0, retried: 0, latenciesMs: [], examples: [] };
 }
@@ -51,7 +57,7 @@ export class BenignLoad {
   #next = 0;
   #observed = { sent: 0, answered: 0 };
   #page: LedgerPage | undefined;
-  #onAnswer: ((call: BenignCall, sentMs: number, isRight: boolean) => void) | undefined;
+  readonly #onAnswer = new Set<(answer: Answer) => void>();
 
   constructor(host: Host, perSecond: number) {
     this.#host = host;
@@ -68,8 +74,22 @@ export class BenignLoad {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
-  onAnswer(listener: (call: BenignCall, sentMs: number, isRight: boolean) => void): void {
-    this.#onAnswer = listener;
+  /** The first answer that passes the test. */
+  async answer(test: (answer: Answer) => boolean): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const listener = (answer: Answer): void => void (test(answer) && resolve(answer));
+    this.#onAnswer.add(listener);
+    return promise.finally(() => this.#onAnswer.delete(listener));
+  }
+
+  /** A tally of the next so many calls, complete when all are answered. */
+  async window(calls: number): Promise<Tally> {
+    const tally = emptyTally();
+    this.tally = tally;
+    await this.answer(() => tally.sent >= calls);
+    this.tally = emptyTally();
+    if (tally.right + tally.wrong < tally.sent) await this.answer(() => tally.right + tally.wrong >= tally.sent);
+    return tally;
   }
 
   /** No further calls; resolves when all are answered, or the last has had its time. */
@@ -129,7 +149,8 @@ export class BenignLoad {
     }
     if (isBlocked) tally.blocked += 1;
     if (call.name === OBSERVED && wrong === undefined) this.#observed.answered += 1;
-    this.#onAnswer?.(call, sentMs, wrong === undefined);
+    const answer = { sentMs, answeredMs: performance.now(), isRight: wrong === undefined };
+    for (const listener of this.#onAnswer) listener(answer);
   }
 
   /** An observation that was answered must be in the book, once, as long as the book is the same. The question itself is a benign call. */

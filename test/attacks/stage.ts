@@ -29,6 +29,8 @@ export interface StageOptions {
   readonly lanes?: number;
   readonly heapMb?: number;
   readonly perSecond?: number;
+  /** The attacks live in another lane than the innocent. */
+  readonly apart?: boolean;
 }
 
 export const PER_SECOND = 200;
@@ -68,12 +70,19 @@ export class Stage implements AsyncDisposable {
     this.#sampler = setInterval(() => this.#sample(), SAMPLE_MS);
   }
 
-  static async open({ isolation, slots, lanes = 2, heapMb = HEAP_MB, perSecond = PER_SECOND }: StageOptions): Promise<Stage> {
+  static async open({
+    isolation,
+    slots,
+    lanes = 2,
+    heapMb = HEAP_MB,
+    perSecond = PER_SECOND,
+    apart = false,
+  }: StageOptions): Promise<Stage> {
     const lines: { hear: (line: string) => void } = { hear: () => {} };
     const host = await openHost({
       isolation,
       lanes,
-      plugins: [...BENIGN, ...slots.map(plugin)],
+      plugins: apart ? inTurn(slots) : [...BENIGN, ...slots.map(plugin)],
       config: { limits: { heapMb }, plugins: { entries: Object.fromEntries(slots.map(({ id }) => [id, { enabled: false }])) } },
       gateway: { getSession },
       logger: listener((line) => lines.hear(line)),
@@ -127,6 +136,15 @@ export class Stage implements AsyncDisposable {
 
 function plugin({ id, attack, budget }: Slot): PluginSpec {
   return { id, source: attack.source, hooks: { ...budget }, grants: { session: ["get"] } };
+}
+
+/** Plugins are dealt out to the lanes in turn: with two lanes, every second one is a neighbour. */
+function inTurn(slots: readonly Slot[]): PluginSpec[] {
+  return slots.flatMap((slot, at) => [BENIGN[at] ?? idle(at), plugin(slot)]);
+}
+
+function idle(at: number): PluginSpec {
+  return { id: `idle-${at}`, source: "export default () => {};" };
 }
 
 /** The plugins a restart is blamed on. */

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { openHost } from "creel";
 import type { Catalog, FactName, Facts, Host, HookTable, Logger, OpenOptions, Outcome, PluginSpec } from "creel";
 
+export { until } from "./until.ts";
+
 export const ISOLATIONS = ["thread", "process"] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
@@ -75,14 +77,4 @@ export function next<K extends FactName>(
 /** `plugin:status` of every call, in order. */
 export function statuses(outcome: Outcome): string[] {
   return outcome.calls.map(({ plugin: id, status }) => `${id}:${status}`);
-}
-
-/** Does something again and again until the promise has settled. */
-export async function until(settled: Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
-  const state = { isOver: false };
-  const over = settled.finally(() => {
-    state.isOver = true;
-  });
-  while (!state.isOver) await work();
-  await over;
 }
