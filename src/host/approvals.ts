@@ -4,11 +4,13 @@
  * `onResolution` is told exactly once how it ended.
  */
 import pTimeout from "p-timeout";
+import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { ApprovalRequest, ApprovalResolution } from "../protocol/hooks/tool.ts";
 import type { Fields } from "../protocol/merge.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { Logger } from "./log.ts";
+import type { Handler } from "./registry.ts";
 import type { RunInput } from "./runner/run-input.ts";
 
 export interface ApprovalQuestion extends Omit<ApprovalRequest, "onResolution"> {
@@ -44,12 +46,15 @@ export function needsApproval(outcome: Outcome): outcome is AskingOutcome {
   return outcome.decision === "pass" && (outcome.result as { requireApproval?: unknown } | undefined)?.requireApproval !== undefined;
 }
 
+/** Calls a function that was handed out of a cell. False: that cell is gone, and the function with it. */
+export type WayBack = (handle: number, cause: number, argument: ApprovalResolution) => boolean;
+
 export interface ApprovalsOptions {
   readonly ask: RequestApproval | undefined;
   readonly allowOnTimeout: boolean;
   readonly logger: Logger;
-  /** Calls a function the plugin handed out. */
-  invoke(pluginId: string, handle: number, cause: number, argument: ApprovalResolution): void;
+  /** The way back into the cell that a handler is called in. */
+  wayBack(handler: Handler): WayBack;
 }
 
 interface Settled {
@@ -61,6 +66,9 @@ interface Settled {
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #always = new Map<string, RememberedApproval>();
+  /** What is being asked, and whoever waits for it. */
+  readonly #asking = new Map<AbortController, Promise<unknown>>();
+  #isClosed = false;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
@@ -75,15 +83,35 @@ export class Approvals {
   }
 
   /** Rejects only when the signal is aborted. */
-  async settle(outcome: AskingOutcome, input: RunInput, signal?: AbortSignal): Promise<Outcome> {
+  settle(outcome: AskingOutcome, input: RunInput, signal?: AbortSignal): Promise<Outcome> {
+    const stop = new AbortController();
+    const settled = this.#settle(outcome, input, stop, signal).finally(() => this.#asking.delete(stop));
+    this.#asking.set(stop, settled);
+    return settled;
+  }
+
+  /** Whoever is still being asked need not answer any more: the calls are blocked, the plugins told. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const asking = [...this.#asking];
+    for (const [stop] of asking) stop.abort(new CreelError("ERR_HOST_CLOSED"));
+    await Promise.allSettled(asking.map(([, settled]) => settled));
+  }
+
+  async #settle(outcome: AskingOutcome, input: RunInput, stop: AbortController, signal: AbortSignal | undefined): Promise<Outcome> {
     const { onResolution, ...request } = outcome.result.requireApproval;
     const question = questionOf(outcome, request, input);
+    const invoke = this.#options.wayBack(input.plan.find(({ plugin }) => plugin.id === question.pluginId)!);
     const tell = (resolution: ApprovalResolution): void => {
-      if (onResolution !== undefined) this.#options.invoke(question.pluginId, onResolution, input.cause, resolution);
+      if (onResolution === undefined || invoke(onResolution, input.cause, resolution)) return;
+      this.#options.logger.warn(
+        { plugin: question.pluginId, runId: question.runId, resolution },
+        "onResolution was not called: the plugin was reloaded or disabled meanwhile",
+      );
     };
     let settled: Settled;
     try {
-      settled = await this.#resolve(question, signal);
+      settled = await this.#resolve(question, stop, signal);
     } catch (error) {
       tell("cancelled");
       throw error;
@@ -97,18 +125,21 @@ export class Approvals {
     return { ...outcome, decision: "block", by: question.pluginId, reason: blocked, result: refused, approval };
   }
 
-  async #resolve(question: ApprovalQuestion, signal?: AbortSignal): Promise<Settled> {
+  /** `stop` tells the gateway that its answer is not wanted any more: the run was aborted, the time is over, or it has answered. */
+  async #resolve(question: ApprovalQuestion, stop: AbortController, signal: AbortSignal | undefined): Promise<Settled> {
     const remembered: RememberedApproval = { pluginId: question.pluginId, toolName: question.toolName ?? "", agentId: question.agentId };
-    if (this.#always.has(keyOf(remembered))) return { resolution: "allow-always", blocked: undefined };
+    // A plugin that does not allow "always" this time wants to be asked about.
+    if (this.#always.has(keyOf(remembered)) && isAllowed(question, "allow-always"))
+      return { resolution: "allow-always", blocked: undefined };
     const { ask } = this.#options;
     if (!ask) return { resolution: "cancelled", blocked: "Plugin approval unavailable (no approval route)" };
-    const gaveUp = new AbortController();
+    const onAbort = (): void => stop.abort(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      const options = { signal: signal ? AbortSignal.any([signal, gaveUp.signal]) : gaveUp.signal };
-      const decision = await pTimeout(ask(question, options), {
+      const decision = await pTimeout(ask(question, { signal: stop.signal }), {
         milliseconds: question.timeoutMs,
         fallback: () => null,
-        ...(signal && { signal }),
+        signal: stop.signal,
       });
       if (decision === undefined) return { resolution: "cancelled", blocked: "Plugin approval unavailable (no approval route)" };
       if (decision === "deny") return { resolution: "deny", blocked: "Denied by user" };
@@ -116,14 +147,16 @@ export class Approvals {
       if (decision === "allow-always") this.#always.set(keyOf(remembered), remembered);
       return { resolution: decision, blocked: undefined };
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal?.aborted) throw signal.reason;
+      if (this.#isClosed) return { resolution: "cancelled", blocked: "Approval cancelled (the host was closed)" };
       this.#options.logger.error(
         { plugin: question.pluginId, runId: question.runId, err: error },
         "the gateway could not ask for an approval",
       );
       return { resolution: "cancelled", blocked: "Plugin approval required (gateway unavailable)" };
     } finally {
-      gaveUp.abort();
+      signal?.removeEventListener("abort", onAbort);
+      stop.abort();
     }
   }
 

@@ -122,10 +122,13 @@ export class CoreHost {
       ask: options.gateway.requestApproval,
       allowOnTimeout: options.allowOnTimeout,
       logger: options.logger,
-      invoke: (pluginId, handle, cause, argument) => {
-        const plugin = this.#plugins.get(pluginId);
-        this.#fleet.lanes[plugin.lane]!.post({ kind: "invoke", cell: plugin.cell, handle, cause }, JSON.stringify(argument));
-      },
+      wayBack:
+        ({ lane, step: [cell] }) =>
+        (handle, cause, argument) => {
+          if (!this.#plugins.inCell(cell)) return false;
+          lane.post({ kind: "invoke", cell, handle, cause }, JSON.stringify(argument));
+          return true;
+        },
     });
     this.#idle = idleFailures(options.failure, options.hooks);
     for (const [hook, diagnostic] of this.#idle) options.logger.warn({ hook, diagnostic }, "a setting has no effect");
@@ -247,6 +250,9 @@ export class CoreHost {
       await Promise.race([drained, sleep(LIMITS.drainMs, undefined, { signal: patience.signal }).catch(() => {})]);
       patience.abort();
     }
+    await this.#approvals.close();
+    // What plugins were told last must reach them.
+    await Promise.all(this.#fleet.lanes.map((lane) => lane.reached()));
     this.#services.close();
     await Promise.all([this.#fleet.close(), this.#sync.close()]);
     this.#events.close();

@@ -60,6 +60,12 @@ export class Plugins {
     return plugin;
   }
 
+  /** Who lives in a cell; undefined when it was dropped. */
+  inCell(cell: number): Plugin | undefined {
+    const plugin = this.#byCell.get(cell);
+    return plugin?.status === "disabled" ? undefined : plugin;
+  }
+
   /** Takes a plugin in. A plugin that cannot be bundled is kept, as failed, so that the operator sees it. */
   async add(plugin: Plugin): Promise<void> {
     if (this.#all.has(plugin.id)) throw new CreelError("ERR_PLUGIN_DUPLICATE", { plugin: plugin.id });

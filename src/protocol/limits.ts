@@ -94,6 +94,8 @@ export const LIMITS = {
   /** Patches of one session by one plugin, per window: catches loops whose cause was lost on the way. */
   patchesPerWindow: 32,
   patchWindowMs: 10_000,
+  /** Functions a plugin has handed out and that were not called: an approval may take ten minutes, one that is not asked for is never called. Older ones are forgotten. */
+  keptFunctions: 4_096,
   /** Handlers one plugin may register. */
   handlers: 512,
   /** Length of a plugin's id and of a hook's name. */

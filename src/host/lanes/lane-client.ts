@@ -127,6 +127,15 @@ export class LaneClient {
     return id;
   }
 
+  /** Resolves when the lane has done what was posted before, or when it cannot be waited for: a run without handlers has been there and back. */
+  reached(): Promise<void> {
+    if (!this.#isReady) return Promise.resolve();
+    return new Promise((resolve) => {
+      const request = { cause: 0, route: this.route("", "chain", []), from: 0, chains: false, event: "{}", context: "{}" };
+      this.run(request, { answered: () => resolve() });
+    });
+  }
+
   cancel(id: number): void {
     const run = this.#pending.get(id);
     if (!run) return;

@@ -2,9 +2,9 @@
  * Inside the isolate: functions that a plugin put into a result (an approval's `onResolution`). The function stays here; the
  * host gets a number, and calls it by that number, once.
  */
+import { LIMITS } from "../../protocol/limits.ts";
 import { NativeFloor, SafeMap } from "./primordials.ts";
 
-const KEPT = 256;
 const kept = new SafeMap<(value: unknown) => unknown>();
 /** Numbers of a cell that was replaced must not mean anything in this one. */
 const base = NativeFloor(Math.random() * 2 ** 40) * 2 ** 10;
@@ -13,7 +13,7 @@ let next = base + 1;
 export function keep(fn: (value: unknown) => unknown): number {
   const handle = next++;
   kept.set(handle, fn);
-  kept.delete(handle - KEPT);
+  kept.delete(handle - LIMITS.keptFunctions);
   return handle;
 }
 

@@ -1,0 +1,329 @@
+/**
+ * What the plugin that asked for an approval hears of it: `onResolution` is called once, with the right word, however it ends.
+ * What it heard is kept inside the cell, and asked for behind everything that went to it before.
+ */
+import { describe, expect, it } from "vitest";
+import type { Host, OpenOptions, RequestApproval, SessionPatch } from "creel";
+import { contract, next, open, plugin, recorder } from "../support/host.ts";
+import type { Isolation, Line } from "../support/host.ts";
+
+const APPROVAL = `title: "Search?", description: "It searches."`;
+
+/** Asks before every tool; `more` is put into the request, `resolved` into its onResolution. */
+function asker(id: string, more = "", resolved = "heard.push(decision)", options: Parameters<typeof plugin>[2] = {}) {
+  return plugin(
+    id,
+    `const heard = [];
+     api.on("before_tool_call", (event) => ({ requireApproval: { ${APPROVAL}, ...event.more, ${more} onResolution(decision) { ${resolved} } } }));
+     api.on("message_sending", (event) => { if (event.content === "die") for (;;); return { metadata: { heard } }; });`,
+    { ...options, hooks: { cpuMs: 50, ...options.hooks } },
+  );
+}
+
+async function heard(host: Host, id = "asker"): Promise<unknown> {
+  return (await host.run("message_sending", { to: "u", content: "" }, undefined, { plugin: id })).result?.metadata?.heard;
+}
+
+const search = (more: object = {}) => ({ toolName: "web_search", params: {}, more });
+const run = (host: Host, more?: object, agentId?: string, signal?: AbortSignal) =>
+  host.run("before_tool_call", search(more), { toolName: "web_search", ...(agentId !== undefined && { agentId }) }, signal && { signal });
+
+function withAsker(isolation: Isolation, requestApproval: RequestApproval | undefined, more: OpenOptions = {}): Promise<Host> {
+  return open(isolation, { plugins: [asker("asker")], gateway: requestApproval ? { requestApproval } : {}, ...more });
+}
+
+/** A gateway that says when it was asked, and answers when it is told to. */
+function held() {
+  const asked = Promise.withResolvers<AbortSignal>();
+  const answer = Promise.withResolvers<Awaited<ReturnType<RequestApproval>>>();
+  const requestApproval: RequestApproval = (_, { signal }) => {
+    asked.resolve(signal);
+    return answer.promise;
+  };
+  return { requestApproval, asked: asked.promise, answer: answer.resolve };
+}
+
+const NOT_CALLED = /onResolution was not called|replaced meanwhile/;
+const notCalled = (lines: readonly Line[]) => lines.filter((line) => NOT_CALLED.test(`${line.message} ${line.fields.text as string}`));
+
+const never: RequestApproval = () => new Promise(() => {});
+
+contract("resolutions", (isolation) => {
+  describe("once, with the right word", () => {
+    it.each<[string, RequestApproval | undefined, object, string, string]>([
+      ["the user allows it once", async () => "allow-once", {}, "allow-once", "pass"],
+      ["the user allows it for always", async () => "allow-always", {}, "allow-always", "pass"],
+      ["the user denies it", async () => "deny", {}, "deny", "block"],
+      ["nobody answers", async () => null, {}, "timeout", "block"],
+      ["nobody answers in time", never, { timeoutMs: 20 }, "timeout", "block"],
+      ["the decision is not one of those allowed", async () => "allow-always", { allowedDecisions: ["allow-once"] }, "timeout", "block"],
+      ["the answer is no decision", async () => "perhaps" as never, {}, "timeout", "block"],
+      ["the gateway has nobody to ask", async () => undefined, {}, "cancelled", "block"],
+      ["the gateway cannot ask", undefined, {}, "cancelled", "block"],
+      ["the gateway fails", () => Promise.reject(new Error("RPC down")), {}, "cancelled", "block"],
+      [
+        "the gateway throws",
+        () => {
+          throw new Error("RPC down");
+        },
+        {},
+        "cancelled",
+        "block",
+      ],
+    ])("when %s", async (_, requestApproval, more, resolution, decision) => {
+      await using host = await withAsker(isolation, requestApproval);
+      expect(await run(host, more)).toMatchObject({ decision, approval: { pluginId: "asker", resolution } });
+      expect(await heard(host)).toEqual([resolution]);
+    });
+
+    it("when the operator lets a timeout pass", async () => {
+      const config = { approvals: { plugin: { allowOnTimeout: true } } };
+      await using host = await withAsker(isolation, async () => null, { config });
+      expect(await run(host, { timeoutBehavior: "allow" })).toMatchObject({ decision: "pass", approval: { resolution: "timeout" } });
+      expect(await heard(host)).toEqual(["timeout"]);
+    });
+
+    it("when the run is aborted", async () => {
+      const { requestApproval, asked, answer } = held();
+      await using host = await withAsker(isolation, requestApproval);
+      const controller = new AbortController();
+      const running = run(host, {}, "main", controller.signal);
+      const signal = await asked;
+      controller.abort(new Error("the user left"));
+      await expect(running).rejects.toThrow("the user left");
+      expect(signal.reason).toMatchObject({ message: "the user left" });
+      expect(await heard(host)).toEqual(["cancelled"]);
+      // What the user says afterwards changes nothing, and is not remembered.
+      answer("allow-always");
+      expect(await heard(host)).toEqual(["cancelled"]);
+      expect(host.approvals()).toEqual([]);
+    });
+
+    it("when the answer comes after the time was over", async () => {
+      const { requestApproval, answer } = held();
+      await using host = await withAsker(isolation, requestApproval);
+      expect(await run(host, { timeoutMs: 20 })).toMatchObject({ decision: "block" });
+      answer("allow-always");
+      expect(await heard(host)).toEqual(["timeout"]);
+      expect(host.approvals()).toEqual([]);
+    });
+
+    it("when a thousand are asked at once: each hears its own", async () => {
+      await using host = await open(isolation, {
+        gateway: { requestApproval: async ({ agentId }) => (Number(agentId) % 3 === 0 ? "deny" : "allow-once") },
+        plugins: [asker("asker", `title: event.params.n,`, "heard.push(event.params.n + decision)")],
+      });
+      const runs = Array.from({ length: 1_000 }, (_, n) =>
+        host.run("before_tool_call", { toolName: "t", params: { n: String(n) } }, { toolName: "t", agentId: String(n) }),
+      );
+      await Promise.all(runs);
+      expect(new Set((await heard(host)) as string[])).toEqual(
+        new Set(Array.from({ length: 1_000 }, (_, n) => `${n}${n % 3 === 0 ? "deny" : "allow-once"}`)),
+      );
+    });
+  });
+
+  it("only the first request counts: the others hear nothing", async () => {
+    await using host = await withAsker(isolation, async () => "allow-once", { plugins: [asker("asker"), asker("second")] });
+    expect(await run(host)).toMatchObject({ approval: { pluginId: "asker" } });
+    expect([await heard(host), await heard(host, "second")]).toEqual([["allow-once"], []]);
+  });
+
+  it("a request that another plugin's block made idle is not asked, and not resolved", async () => {
+    const block = plugin("guard", `api.on("before_tool_call", () => ({ block: true }));`);
+    await using host = await withAsker(isolation, never, { plugins: [asker("asker"), block] });
+    expect(await run(host)).toMatchObject({ decision: "block", by: "guard" });
+    expect(await heard(host)).toEqual([]);
+  });
+
+  describe("always", () => {
+    it("is remembered per plugin, tool and agent, listed, and forgotten when it is revoked", async () => {
+      const asked: string[] = [];
+      await using host = await withAsker(isolation, async ({ toolName, agentId }) => {
+        asked.push(`${toolName} ${agentId}`);
+        return "allow-always";
+      });
+      const main = { pluginId: "asker", toolName: "web_search", agentId: "main" };
+      await run(host, {}, "main");
+      expect(await run(host, {}, "main")).toMatchObject({ decision: "pass", approval: { pluginId: "asker", resolution: "allow-always" } });
+      expect(asked).toEqual(["web_search main"]);
+      expect(await heard(host)).toEqual(["allow-always", "allow-always"]);
+      expect(host.approvals()).toEqual([main]);
+
+      await run(host, {}, "other");
+      await host.run("before_tool_call", { toolName: "exec", params: {} }, { toolName: "exec", agentId: "main" });
+      await run(host);
+      expect(asked).toEqual(["web_search main", "web_search other", "exec main", "web_search undefined"]);
+      expect(host.approvals()).toHaveLength(4);
+
+      expect(host.revokeApproval(main)).toBe(true);
+      expect(host.revokeApproval(main)).toBe(false);
+      expect(host.approvals()).toHaveLength(3);
+      await run(host, {}, "main");
+      expect(asked).toHaveLength(5);
+    });
+
+    it("is not used when the plugin does not allow it this time", async () => {
+      const decisions = ["allow-always", "deny"] as const;
+      let asked = 0;
+      await using host = await withAsker(isolation, async () => decisions[asked++]);
+      await run(host);
+      expect(await run(host, { allowedDecisions: ["allow-once", "deny"] })).toMatchObject({
+        decision: "block",
+        approval: { resolution: "deny" },
+      });
+      expect(await run(host)).toMatchObject({ decision: "pass" });
+      expect(await heard(host)).toEqual(["allow-always", "deny", "allow-always"]);
+    });
+
+    it.each(["allow-once", "deny", null, undefined] as const)("%s is asked again", async (decision) => {
+      let asked = 0;
+      await using host = await withAsker(isolation, async () => ((asked += 1), decision));
+      await run(host);
+      await run(host);
+      expect(asked).toBe(2);
+      expect(host.approvals()).toEqual([]);
+    });
+  });
+
+  describe("while the user is asked", () => {
+    it("a reload: the decision counts, the old function is gone with its cell, the new cell is not called, the log says so", async () => {
+      const { requestApproval, asked, answer } = held();
+      const { logger, lines } = recorder();
+      await using host = await withAsker(isolation, requestApproval, { logger });
+      const running = run(host);
+      await asked;
+      expect((await host.reload("asker")).status).toBe("ready");
+      answer("allow-once");
+      expect(await running).toMatchObject({ decision: "pass", approval: { pluginId: "asker", resolution: "allow-once" } });
+      expect(await heard(host)).toEqual([]);
+      expect(notCalled(lines)).toMatchObject([{ level: "warn", fields: { plugin: "asker", resolution: "allow-once" } }]);
+      // The new cell's own requests are resolved as ever.
+      expect(await run(host)).toMatchObject({ decision: "pass" });
+      expect(await heard(host)).toEqual(["allow-once"]);
+    });
+
+    it("a cell that is lost to its budget: the same, and deny still denies", async () => {
+      const { requestApproval, asked, answer } = held();
+      const { logger, lines } = recorder();
+      await using host = await withAsker(isolation, requestApproval, { logger });
+      const running = run(host);
+      await asked;
+      expect((await host.run("message_sending", { to: "u", content: "die" })).calls[0]?.status).toBe("cpu");
+      expect(await heard(host)).toEqual([]);
+      answer("deny");
+      expect(await running).toMatchObject({ decision: "block", reason: "Denied by user", approval: { resolution: "deny" } });
+      expect(await heard(host)).toEqual([]);
+      expect(notCalled(lines)).toHaveLength(1);
+    });
+
+    it("disabled: the decision counts, and nobody is called, not even after it is loaded again", async () => {
+      const { requestApproval, asked, answer } = held();
+      const { logger, lines } = recorder();
+      await using host = await withAsker(isolation, requestApproval, { logger });
+      const running = run(host);
+      await asked;
+      host.disable("asker");
+      answer("deny");
+      expect(await running).toMatchObject({ decision: "block", by: "asker", approval: { resolution: "deny" } });
+      expect(notCalled(lines)).toMatchObject([{ level: "warn", fields: { plugin: "asker", resolution: "deny" } }]);
+      await host.reload("asker");
+      expect(await heard(host)).toEqual([]);
+    });
+
+    it("a host that closes waits as for any run, then cancels: the gateway is told, the call blocked, the plugin hears of it", async () => {
+      const { requestApproval, asked } = held();
+      const host = await open(isolation, {
+        gateway: { requestApproval },
+        plugins: [asker("asker", "", `api.logger.info("heard " + decision)`)],
+      });
+      const lines: string[] = [];
+      host.on("log", ({ text }) => lines.push(text));
+      const running = run(host);
+      const signal = await asked;
+      await host.close();
+      expect(signal.aborted).toBe(true);
+      expect(await running).toMatchObject({
+        decision: "block",
+        by: "asker",
+        reason: "Approval cancelled (the host was closed)",
+        approval: { pluginId: "asker", resolution: "cancelled" },
+      });
+      expect(lines).toEqual(["heard cancelled"]);
+    });
+
+    it("a host that closes lets a user who answers in time answer", async () => {
+      const { requestApproval, asked, answer } = held();
+      const host = await open(isolation, {
+        gateway: { requestApproval },
+        plugins: [asker("asker", "", `api.logger.info("heard " + decision)`)],
+      });
+      const lines: string[] = [];
+      host.on("log", ({ text }) => lines.push(text));
+      const running = run(host);
+      await asked;
+      const closing = host.close();
+      answer("allow-once");
+      expect(await running).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
+      await closing;
+      expect(lines).toEqual(["heard allow-once"]);
+    });
+  });
+
+  describe("an onResolution of its own", () => {
+    it.each([
+      ["throws", `throw new Error("boom")`],
+      ["rejects", `return Promise.reject(new Error("boom"))`],
+      ["rejects later", `return new Promise((_, reject) => setTimeout(() => reject(new Error("boom")), 5))`],
+    ])("that %s is logged, and disturbs nothing", async (_, body) => {
+      await using host = await open(isolation, {
+        gateway: { requestApproval: async () => "allow-once" },
+        plugins: [asker("asker", "", `heard.push(decision); ${body}`)],
+      });
+      const logged = next(host, "log", ({ text }) => text.includes("boom"));
+      const outcome = await run(host);
+      expect(outcome).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
+      expect(await logged).toMatchObject({ plugin: "asker", level: "error", runId: outcome.runId });
+      expect(await heard(host)).toEqual(["allow-once"]);
+    });
+
+    it("is not waited for, and what it does later is still the doing of its run", async () => {
+      const applied: SessionPatch[] = [];
+      await using host = await open(isolation, {
+        gateway: {
+          requestApproval: async () => "allow-once",
+          patchSession: async (patch) => {
+            applied.push(patch);
+            return { sessionEntry: {} };
+          },
+        },
+        plugins: [
+          asker("asker", "", `return new Promise((r) => setTimeout(r, 5)).then(() => api.session.patch({ key: "k", label: decision }))`, {
+            grants: { session: ["patch"] },
+          }),
+          plugin("seer", `api.on("session:patch", () => api.logger.info("patched"));`),
+        ],
+      });
+      const patched = next(host, "log", ({ text }) => text === "patched");
+      await run(host);
+      await patched;
+      expect(applied).toEqual([{ key: "k", label: "allow-once" }]);
+    });
+  });
+});
+
+it("a sandbox process that dies while the user is asked: the decision counts, the new cell is not called, the log says so", async () => {
+  const { requestApproval, asked, answer } = held();
+  const { logger, lines } = recorder();
+  await using host = await withAsker("process", requestApproval, { logger });
+  const running = run(host);
+  await asked;
+  const restarted = next(host, "restart");
+  process.kill(host.pids()[0]!, "SIGKILL");
+  await restarted;
+  expect(await heard(host)).toEqual([]);
+  answer("allow-once");
+  expect(await running).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
+  expect(await heard(host)).toEqual([]);
+  expect(notCalled(lines)).toHaveLength(1);
+});
