@@ -21,7 +21,7 @@ export interface Facts {
   /** A loop was stopped, of patches, or of requests that come back to the gateway; those name no session. Once per loop. */
   recursion: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain };
   /** A thread or the process behind lanes died and was started again. */
-  restart: { why: string; lanes: readonly number[] };
+  restart: { why: string; lanes: readonly number[]; culprit: string | undefined };
 }
 
 export type FactName = keyof Facts;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chainRule } from "../protocol/chain-rule.ts";
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import { pack } from "../protocol/frame.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages.ts";
@@ -47,6 +48,8 @@ export interface HostOptions {
   readonly lanes: number;
   readonly lanesPerUnit: number;
   readonly startUnit: StartUnit;
+  readonly hasSpare: boolean;
+  readonly memoryBytes: number;
   readonly hooks: HookTable;
   readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
   /** May plugins listen to internal events? */
@@ -98,15 +101,24 @@ export class CoreHost {
       registry: this.#registry,
       events: this.#events,
       heapMb: options.heapMb,
-      lane: (plugin) => this.#fleet.lanes[plugin.lane]!,
+      lane: (index) => this.#fleet.lanes[index]!,
+      slowLane: () => {
+        this.#fleet.startSlow();
+        return this.#fleet.slow;
+      },
     });
     this.#fleet = new Fleet({
       ...options,
       greeting: (lane) => [this.#greeting, ...this.#plugins.openings(lane)],
       message: (lane, message, bodies) => this.#hear(lane, message, bodies),
-      restarted: (why, lanes) => {
-        this.#plugins.sandboxDied(lanes, why);
-        this.#events.publish("restart", { why, lanes });
+      cpuMsOf: (lane, cell, isLoad) => this.#plugins.cpuMsOf(lane, cell, isLoad),
+      restarted: (why, lanes, cell) => {
+        const culprit = this.#plugins.sandboxDied(
+          lanes.map((lane) => this.#fleet.lanes[lane]!),
+          why,
+          cell,
+        );
+        this.#events.publish("restart", { why, lanes, culprit: culprit?.id });
       },
     });
     this.#sync = new SyncLines(this.#fleet);
@@ -122,13 +134,13 @@ export class CoreHost {
       ask: options.gateway.requestApproval,
       allowOnTimeout: options.allowOnTimeout,
       logger: options.logger,
-      wayBack:
-        ({ lane, step: [cell] }) =>
-        (handle, cause, argument) => {
-          if (!this.#plugins.inCell(cell)) return false;
+      wayBack: ({ home: { lane, cell } }) => {
+        return (handle, cause, argument) => {
+          if (!this.#plugins.cells.find(cell)) return false;
           lane.post({ kind: "invoke", cell, handle, cause }, JSON.stringify(argument));
           return true;
-        },
+        };
+      },
     });
     this.#idle = idleFailures(options.failure, options.hooks);
     for (const [hook, diagnostic] of this.#idle) options.logger.warn({ hook, diagnostic }, "a setting has no effect");
@@ -299,8 +311,8 @@ export class CoreHost {
   }
 
   #finished({ hook, runId, cause }: RunInput): void {
-    if (hook.guardsNesting) this.#causes.ended(runId);
     this.#causes.finished(cause);
+    if (hook.guardsNesting) this.#causes.ended(runId);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#drained?.();
   }
@@ -349,7 +361,7 @@ export class CoreHost {
 
   /** Everything a lane says of its own accord. Its schema has passed it; whether the cell is the lane's is checked here. */
   #hear(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void {
-    const plugin = this.#plugins.byCell(message.cell, lane);
+    const plugin = this.#plugins.cells.at(message.cell, lane)?.plugin;
     const body = bodies[0];
     if (body === undefined) throw new RangeError("a message without its body");
     // The last words of a cell that was dropped.
@@ -366,9 +378,12 @@ export class CoreHost {
         });
       case "ask":
         return this.#answer(lane, plugin, message, body, bodies[1]);
-      case "fault":
+      case "fault": {
+        const why = guestError(body, plugin.bundle);
         plugin.replacements += 1;
-        return this.#events.publish("replaced", { plugin: plugin.id, why: guestError(body, plugin.bundle).message });
+        this.#events.publish("replaced", { plugin: plugin.id, why: why.message });
+        if (COSTLY.has(why.code)) this.#plugins.slowDown(plugin);
+      }
     }
   }
 
@@ -381,8 +396,14 @@ export class CoreHost {
     args: string | undefined,
   ): void {
     if (args === undefined) throw new RangeError("a question without arguments");
-    void this.#services.ask(plugin, run, service, args).then(({ ok, text }) => lane.post({ kind: "tell", cell, ask, ok }, text));
+    const { generation } = lane;
+    void this.#services.ask(plugin, run, service, args).then(({ ok, text }) => {
+      // Another thread or process would take it for the answer to a question of its own.
+      if (lane.generation === generation && lane.isConnected) lane.post({ kind: "tell", cell, ask, ok }, text);
+    });
   }
 }
 
+/** A cell that was rebuilt for one of these has kept its lane from its neighbours. */
+const COSTLY: ReadonlySet<string> = new Set<ErrorCode>(["ERR_CALL_CPU", "ERR_CALL_MEMORY"]);
 const NO_CALLS: readonly never[] = Object.freeze([]);

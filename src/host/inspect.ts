@@ -13,6 +13,8 @@ export interface PluginReport {
   /** What was not accepted of what it registered or answered, or of what the operator set for its hooks, and why. */
   readonly diagnostics: readonly string[];
   readonly lane: number;
+  /** It has used up a turn, and runs where nobody quick waits behind it. */
+  readonly isSlow: boolean;
   readonly loadMs: number | undefined;
   readonly replacements: number;
   readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
@@ -21,7 +23,7 @@ export interface PluginReport {
 
 /** `idle`: what the operator set without effect, by hook. */
 export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): PluginReport {
-  const { id, name, version, status, error, lane, loadMs, replacements, bundle } = plugin;
+  const { id, name, version, status, error, home, loadMs, replacements, bundle } = plugin;
   return {
     id,
     name,
@@ -29,7 +31,8 @@ export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<st
     status,
     error,
     diagnostics: [...plugin.diagnostics, ...plugin.remarks.values(), ...concerning(plugin, registry, idle)],
-    lane,
+    lane: home?.lane.index ?? plugin.lane,
+    isSlow: home !== undefined && home.lane.index !== plugin.lane,
     loadMs,
     replacements,
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },

@@ -28,5 +28,5 @@ export function logFacts(events: HostEvents, logger: Logger): void {
     for (const diagnostic of diagnostics) logger.warn({ plugin, diagnostic }, "a registration was not accepted");
   });
   events.on("replaced", ({ plugin, why }) => logger.warn({ plugin, why }, "a cell was replaced"));
-  events.on("restart", ({ why, lanes }) => logger.error({ why, lanes }, "the sandbox was restarted"));
+  events.on("restart", ({ why, lanes, culprit }) => logger.error({ why, lanes, plugin: culprit }, "the sandbox was restarted"));
 }

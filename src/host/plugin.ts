@@ -2,8 +2,15 @@
 import type { Grants, PluginHooksConfig } from "../protocol/config.ts";
 import type { CallError } from "../protocol/outcome.ts";
 import type { PluginBundle } from "./bundle.ts";
+import type { LaneClient } from "./lanes/lane-client.ts";
 
 export type PluginStatus = "loading" | "ready" | "failed" | "disabled";
+
+/** Where a version of a plugin lives. It may move to another lane; a new version has another home. */
+export interface Home {
+  lane: LaneClient;
+  cell: number;
+}
 
 export interface Plugin {
   readonly id: string;
@@ -11,11 +18,16 @@ export interface Plugin {
   version: string | undefined;
   /** Position in the host's list: ties in priority go by it. */
   readonly order: number;
-  /** Its number in its lane. A plugin lives in exactly one cell. */
-  cell: number;
-  /** Cells of earlier versions, to be dropped when this one has loaded. */
-  retired: number[];
+  /** The quick lane it was given. */
   readonly lane: number;
+  /** A plugin lives in exactly one cell. Undefined until the host has taken it in. */
+  home: Home | undefined;
+  /** The next version, while it is loading. */
+  next: Home | undefined;
+  /** Cells it has left, to be dropped when the one it lives in now has loaded. */
+  retired: Home[];
+  /** Its cell was to be opened, and has not said that it was. */
+  isOpening: boolean;
   readonly config: Record<string, unknown>;
   readonly hooks: PluginHooksConfig | undefined;
   readonly grants: Grants;

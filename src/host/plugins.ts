@@ -13,7 +13,8 @@ import { guestError, oneLine, ownError } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 import { findPlugin } from "./manifest.ts";
-import type { Plugin } from "./plugin.ts";
+import { Cells } from "./cells.ts";
+import type { Home, Plugin } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
 import { checkScript } from "./turn-script.ts";
 
@@ -24,14 +25,16 @@ export interface PluginsOptions {
   readonly registry: Registry;
   readonly events: HostEvents;
   readonly heapMb: number;
-  lane(plugin: Plugin): LaneClient;
+  /** A quick lane, by its number. */
+  lane(index: number): LaneClient;
+  /** The lane of those who have used up a turn; it is started when it is asked for. */
+  slowLane(): LaneClient;
 }
 
 export class Plugins {
   readonly #all = new Map<string, Plugin>();
-  readonly #byCell = new Map<number, Plugin>();
   readonly #options: PluginsOptions;
-  #nextCell = 0;
+  readonly cells = new Cells();
   /** Those who wait for a plugin to have loaded or failed. */
   readonly #settled = new Map<Plugin, PromiseWithResolvers<void>>();
 
@@ -52,26 +55,11 @@ export class Plugins {
     return plugin;
   }
 
-  /** Whose cell it is; undefined when it was dropped meanwhile. Throws when it never was in this lane. */
-  byCell(cell: number, lane: LaneClient): Plugin | undefined {
-    const plugin = this.#byCell.get(cell);
-    if (plugin ? plugin.lane !== lane.index : cell >= this.#nextCell)
-      throw new RangeError(`a message about a cell that is not in lane ${lane.index}`);
-    return plugin;
-  }
-
-  /** Who lives in a cell; undefined when it was dropped. */
-  inCell(cell: number): Plugin | undefined {
-    const plugin = this.#byCell.get(cell);
-    return plugin?.status === "disabled" ? undefined : plugin;
-  }
-
   /** Takes a plugin in. A plugin that cannot be bundled is kept, as failed, so that the operator sees it. */
   async add(plugin: Plugin): Promise<void> {
     if (this.#all.has(plugin.id)) throw new CreelError("ERR_PLUGIN_DUPLICATE", { plugin: plugin.id });
     this.#all.set(plugin.id, plugin);
-    this.#byCell.set(plugin.cell, plugin);
-    this.#nextCell = Math.max(this.#nextCell, plugin.cell + 1);
+    plugin.home = this.cells.assign(plugin, this.#options.lane(plugin.lane));
     this.mayAsk ||= Object.keys(plugin.grants).length > 0;
     if (plugin.status !== "disabled") await this.#bundle(plugin);
   }
@@ -79,8 +67,17 @@ export class Plugins {
   /** What a fresh lane must be told about its plugins. */
   openings(lane: LaneClient): string[] {
     return this.list()
-      .filter((plugin) => plugin.lane === lane.index && plugin.bundle && (plugin.status === "loading" || plugin.status === "ready"))
+      .filter((plugin) => homeToBe(plugin).lane === lane && plugin.bundle && (plugin.status === "loading" || plugin.status === "ready"))
       .map((plugin) => this.#opening(plugin));
+  }
+
+  /** CPU time that a turn of a cell's own may take; undefined: it is not in that lane. */
+  cpuMsOf(lane: LaneClient, cell: number, isLoad: boolean): number | undefined {
+    const tenancy = this.cells.find(cell);
+    if (tenancy?.home.lane !== lane) return undefined;
+    if (isLoad) return LIMITS.loadCpuMs;
+    const budgets = this.#options.registry.handlersOf(tenancy.plugin).map(({ budget }) => budget.cpuMs.value);
+    return Math.max(LIMITS.cpuMs, ...budgets);
   }
 
   /** Resolves when none is loading any more. */
@@ -96,25 +93,41 @@ export class Plugins {
     plugin.remarks.clear();
     await this.#bundle(plugin);
     if (!plugin.bundle || this.get(id).status !== "loading") return;
-    // A cell of its own: until it has loaded, runs meet the old version, and never a mixture of both.
-    plugin.retired.push(plugin.cell);
-    plugin.cell = this.#nextCell++;
-    this.#byCell.set(plugin.cell, plugin);
-    this.#options.lane(plugin).postFrame(this.#opening(plugin));
+    // A home of its own, in the lane it was first given: until it has loaded, runs meet the old version, and never a mixture of both.
+    if (plugin.next) this.cells.drop(plugin.next);
+    plugin.next = this.cells.assign(plugin, this.#options.lane(plugin.lane));
+    this.#open(plugin);
     await this.settled();
+  }
+
+  /**
+   * A plugin that has used up a turn goes to the slow lane, so that its neighbours do not wait behind it again. What is in its old
+   * cell is finished there, if that cell lives; whatever comes from now on waits for the new one.
+   */
+  slowDown(plugin: Plugin): void {
+    const { home } = plugin;
+    const slow = this.#options.slowLane();
+    if (!home || home.lane === slow || plugin.next || plugin.status === "disabled" || plugin.status === "failed") return;
+    const left = this.cells.move(plugin, home, slow);
+    plugin.retired.push(left);
+    this.#options.registry.moved();
+    this.#open(plugin);
+    left.lane.evict(left.cell);
   }
 
   disable(id: string): void {
     const plugin = this.get(id);
     plugin.status = "disabled";
     this.#options.registry.remove(plugin);
-    this.#drop(plugin, plugin.cell);
+    this.cells.drop(plugin.home!);
     this.#settle(plugin);
   }
 
   /** The lane says that a cell has loaded, or failed to. */
   opened(plugin: Plugin, { cell, ok, loadMs }: Extract<LaneMessage, { kind: "opened" }>, body: string): void {
-    if (plugin.status === "disabled" || cell !== plugin.cell) return;
+    const home = homeToBe(plugin);
+    if (plugin.status === "disabled" || cell !== home.cell) return;
+    plugin.isOpening = false;
     plugin.loadMs = loadMs;
     if (!ok) return this.#failed(plugin, loadError(guestError(body, plugin.bundle)));
     let declared: unknown;
@@ -128,7 +141,12 @@ export class Plugins {
     const found = parsed.data;
     plugin.name = oneLine(found.name ?? plugin.name, LIMITS.nameChars);
     plugin.version ??= found.version && oneLine(found.version, 64);
-    const diagnostics = this.#options.registry.set(plugin, this.#options.lane(plugin), found);
+    if (plugin.next) {
+      plugin.retired.push(plugin.home!);
+      plugin.home = plugin.next;
+      plugin.next = undefined;
+    }
+    const diagnostics = this.#options.registry.set(plugin, home, found);
     if (found.id !== undefined && found.id !== plugin.id)
       diagnostics.push(`the plugin calls itself "${oneLine(found.id, LIMITS.nameChars)}"; here it is "${plugin.id}"`);
     plugin.diagnostics = diagnostics;
@@ -137,13 +155,25 @@ export class Plugins {
     this.#settle(plugin);
   }
 
-  /** A lane died under its plugins. */
-  sandboxDied(lanes: readonly number[], why: string): void {
-    for (const plugin of this.list()) {
-      if (plugin.status !== "loading" || !lanes.includes(plugin.lane) || !plugin.bundle) continue;
-      plugin.loadDeaths += 1;
-      if (plugin.loadDeaths >= MAX_LOAD_DEATHS) this.#failed(plugin, ownError("ERR_PLUGIN_LOAD", { detail: why }));
-    }
+  /**
+   * A sandbox is gone. Gives the plugin that is to blame, if there is one: whose cell was executing, or, if that is not known and
+   * plugins were loading in it, the first of those in the lane, since a lane loads one after the other.
+   */
+  sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined): Plugin | undefined {
+    const blamed = culprit === undefined ? undefined : this.cells.find(culprit)?.plugin;
+    const suspects = blamed ? [blamed] : lanes.flatMap((lane) => this.#firstOpening(lane) ?? []);
+    for (const plugin of suspects) this.#killed(plugin, why);
+    return blamed ?? (suspects.length === 1 ? suspects[0] : undefined);
+  }
+
+  #firstOpening(lane: LaneClient): Plugin | undefined {
+    return this.list().find((plugin) => plugin.isOpening && homeToBe(plugin).lane === lane);
+  }
+
+  #killed(plugin: Plugin, why: string): void {
+    if (plugin.isOpening) plugin.loadDeaths += 1;
+    if (plugin.loadDeaths >= MAX_LOAD_DEATHS) this.#failed(plugin, ownError("ERR_PLUGIN_LOAD", { detail: why }));
+    else this.slowDown(plugin);
   }
 
   async #bundle(plugin: Plugin): Promise<void> {
@@ -153,35 +183,36 @@ export class Plugins {
     } catch (error) {
       plugin.bundle = undefined;
       if (!(error instanceof CreelError)) throw error;
-      this.#failed(plugin, ownError(error.code, error.params));
+      this.#failed(plugin, ownError(error.code, { ...error.params, plugin: plugin.id }));
     }
   }
 
+  #open(plugin: Plugin): void {
+    const { lane } = homeToBe(plugin);
+    // A lane that is not there yet is told when it comes.
+    if (lane.isConnected) lane.postFrame(this.#opening(plugin));
+  }
+
   #opening(plugin: Plugin): string {
+    plugin.isOpening = true;
     const facts = { id: plugin.id, name: plugin.name, version: plugin.version, pluginConfig: plugin.config };
     return pack(
-      { kind: "open", cell: plugin.cell, plugin: plugin.id, heapMb: this.#options.heapMb },
+      { kind: "open", cell: homeToBe(plugin).cell, plugin: plugin.id, heapMb: this.#options.heapMb },
       plugin.bundle!.code,
       JSON.stringify(facts),
     );
   }
 
   #failed(plugin: Plugin, error: CallError): void {
+    plugin.isOpening = false;
     plugin.status = "failed";
     plugin.error = error;
     this.#options.registry.remove(plugin);
     this.#settle(plugin);
   }
 
-  #drop(plugin: Plugin, cell: number): void {
-    this.#options.lane(plugin).post({ kind: "drop", cell });
-  }
-
   #settle(plugin: Plugin): void {
-    for (const cell of plugin.retired.splice(0)) {
-      this.#drop(plugin, cell);
-      this.#byCell.delete(cell);
-    }
+    for (const home of plugin.retired.splice(0)) this.cells.drop(home);
     this.#settled.get(plugin)?.resolve();
     this.#publish(plugin);
   }
@@ -194,6 +225,11 @@ export class Plugins {
       ...(error && { error: error.at ? `${error.message} (${error.at})` : error.message }),
     });
   }
+}
+
+/** Where it will live, or lives. */
+function homeToBe({ home, next }: Plugin): Home {
+  return next ?? home!;
 }
 
 async function bundleSource({ source }: Plugin): Promise<PluginBundle> {

@@ -7,19 +7,20 @@ import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import { FILTER_OPTIONS } from "../protocol/hooks/define.ts";
 import type { FilterOption } from "../protocol/hooks/define.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Step } from "../protocol/messages.ts";
 import type { HandlerOptions, Registration } from "../protocol/registration.ts";
 import { callBudget } from "./budget.ts";
 import type { CallBudget } from "./budget.ts";
-import type { LaneClient } from "./lanes/lane-client.ts";
 import { oneLine } from "./guest-error.ts";
 import { missingPermission } from "./permissions.ts";
-import type { Plugin } from "./plugin.ts";
+import type { Home, Plugin } from "./plugin.ts";
 import { suggest } from "./suggest.ts";
 
 export interface Handler {
   readonly plugin: Plugin;
-  readonly lane: LaneClient;
+  /** Where it is called. The same object for all handlers of a version of the plugin. */
+  readonly home: Home;
+  /** Its number there. */
+  readonly index: number;
   readonly priority: number;
   /** Only for events whose fields are in these sets; see HookDefinition.filters. */
   readonly filter: Readonly<Partial<Record<FilterOption, ReadonlySet<string>>>> | undefined;
@@ -28,8 +29,6 @@ export interface Handler {
   /** Called even for what its own plugin did. */
   readonly isReentrant: boolean;
   readonly budget: CallBudget;
-  /** As the lane is told. */
-  readonly step: Step;
 }
 
 /** The handlers of one hook, highest priority first. Never changed, only replaced. */
@@ -68,7 +67,7 @@ export class Registry {
   }
 
   /** Replaces what a plugin listens to. Gives the diagnostics of what was not accepted. */
-  set(plugin: Plugin, lane: LaneClient, registration: Registration): string[] {
+  set(plugin: Plugin, home: Home, registration: Registration): string[] {
     const diagnostics: string[] = [];
     const listed: Listed[] = [];
     for (const [index, { hook: key, options }] of registration.handlers.entries()) {
@@ -83,7 +82,8 @@ export class Registry {
       const budget = callBudget(hook!, plugin.hooks, options);
       listed.push({
         plugin,
-        lane,
+        home,
+        index,
         key,
         order: index,
         priority: options.priority ?? 0,
@@ -91,12 +91,16 @@ export class Registry {
         needsAuthority: options.requiresToolAuthority === true,
         isReentrant: options.reentrant === true,
         budget,
-        step: [plugin.cell, index, budget.wallMs.value, budget.cpuMs.value],
       });
     }
     this.#byPlugin.set(plugin, listed);
     this.#replan();
     return diagnostics;
+  }
+
+  /** Handlers have moved: the rows of those that are run in one hop are others now. */
+  moved(): void {
+    this.#replan();
   }
 
   remove(plugin: Plugin): void {

@@ -95,6 +95,8 @@ export const creelConfig = z.looseObject({
       jitless: z.boolean().optional(),
       /** Memory of the whole process, all its plugins together. */
       memoryMb: z.number().min(128).max(65_536).optional(),
+      /** Keep a second process warm for when the first must be replaced? It takes about 60 MB. Default true. */
+      spare: z.boolean().optional(),
     })
     .optional(),
   limits: z.object({ heapMb: z.number().min(8).max(4096).optional() }).optional(),

@@ -78,6 +78,21 @@ export const ERRORS = {
     message: "the plugin could not be bundled: {detail}",
     fix: "mend the file and line named above",
   },
+  ERR_PLUGIN_BUNDLE_CRASH: {
+    audience: "author",
+    message: 'the plugin "{plugin}" could not be bundled: the bundler crashed on it ({detail})',
+    fix: "look for code that nests thousands of levels deep, or is no code at all",
+  },
+  ERR_PLUGIN_BUNDLE_LIMIT: {
+    audience: "author",
+    message: 'the plugin "{plugin}" could not be bundled: the bundler took more than {limit} for it, and was stopped',
+    fix: "leave out what the plugin does not use",
+  },
+  ERR_BUNDLER_START: {
+    audience: "operator",
+    message: "the bundler did not start: {detail}",
+    fix: "check that rolldown and its binding for this platform are installed",
+  },
   ERR_PLUGIN_MODULE: {
     audience: "author",
     message: 'the module "{module}" is not available inside the sandbox',
@@ -130,6 +145,16 @@ export const ERRORS = {
     audience: "author",
     message: "the handler kept its thread past its {ms} ms of CPU time",
     fix: "do less per call, or ask the operator for a larger cpuMs",
+  },
+  ERR_CALL_TURN: {
+    audience: "operator",
+    message: "a turn was ended although it had a CPU for only {cpuMs} ms of its {budgetMs}: the machine is too busy",
+    fix: "run less beside it, or give it a larger cpuMs",
+  },
+  ERR_CALL_WEDGED: {
+    audience: "author",
+    message: "the handler went into something that V8 cannot stop, and kept its thread for {ms} ms: its sandbox was replaced",
+    fix: "do less per call: large BigInts, array-likes of huge length and growing heaps are the usual causes",
   },
   ERR_CALL_MEMORY: {
     audience: "author",
@@ -255,6 +280,21 @@ export const ERRORS = {
     audience: "operator",
     message: "the lane did not answer within {ms} ms and is replaced",
     fix: "none needed: a replacement is started",
+  },
+  ERR_SANDBOX_WEDGED: {
+    audience: "operator",
+    message: "a turn could not be stopped for {ms} ms",
+    fix: "none needed: the sandbox is replaced, and the plugin moved to the slow lane",
+  },
+  ERR_SANDBOX_FROZEN: {
+    audience: "operator",
+    message: "the sandbox process does not answer any more",
+    fix: "none needed: it is killed and replaced",
+  },
+  ERR_SANDBOX_MEMORY: {
+    audience: "operator",
+    message: "the sandbox process takes {mb} MB of memory, and may take {limit}",
+    fix: "none needed: it is killed and replaced; sandbox.memoryMb sets the limit",
   },
   ERR_SANDBOX_START: {
     audience: "operator",

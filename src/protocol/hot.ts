@@ -19,6 +19,8 @@ export interface HotRun {
   readonly from: number;
   /** False once rewrites are frozen: results no longer change what later handlers see. */
   readonly chains: boolean;
+  /** Wall time that an earlier attempt at the first step has used up. */
+  readonly spentMs: number;
   readonly event: string;
   readonly context: string;
 }
@@ -47,9 +49,9 @@ export function isHot(frame: string): boolean {
   return frame[0] === RUN || frame[0] === REPLY;
 }
 
-/** Positional: this is called for every run. */
-export function writeRun(id: number, cause: number, route: number, from: number, chains: boolean, event: string, context: string): string {
-  return `${RUN}${id},${cause},${route},${from},${chains ? 1 : 0},${event.length}\n${event}${context}`;
+export function writeRun(id: number, route: number, run: Omit<HotRun, "id" | "route">): string {
+  const { cause, from, chains, spentMs, event, context } = run;
+  return `${RUN}${id},${cause},${route},${from},${chains ? 1 : 0},${spentMs},${event.length}\n${event}${context}`;
 }
 
 /** Trusted: only a host writes runs. */
@@ -60,9 +62,10 @@ export function readRun(frame: string): HotRun {
   const route = numbers.next();
   const from = numbers.next();
   const chains = numbers.next() === 1;
+  const spentMs = numbers.next();
   const length = numbers.next();
   const middle = numbers.at + length;
-  return { id, cause, route, from, chains, event: frame.slice(numbers.at, middle), context: frame.slice(middle) };
+  return { id, cause, route, from, chains, spentMs, event: frame.slice(numbers.at, middle), context: frame.slice(middle) };
 }
 
 export function writeReply(id: number, isLast: boolean, steps: readonly StepReply[]): string {

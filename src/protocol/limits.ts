@@ -16,12 +16,33 @@ export const LIMITS = {
   /** No one may raise a CPU budget past this: a turn blocks its lane. */
   maxCpuMs: 5_000,
   /**
-   * A turn is bounded by wall time inside V8, its budget is CPU time: this much is forgiven for being descheduled. With four busy
-   * processes on two cores an innocent turn that builds a text of 1 MB took over 200 ms.
+   * A turn's budget is CPU time, but V8 can only be stopped by a wall clock: it is stopped when so many times its budget, times the
+   * number of threads that want each CPU, and this much more, have gone by. So an idle machine stops a loop early, and on a busy one
+   * a thread still gets its whole budget. With four busy processes on two cores an innocent turn that builds a text of 1 MB took over 200 ms.
    */
-  turnSlackMs: 300,
-  /** Top-level code plus `register`. Parsing a large bundle alone takes tens of milliseconds. */
-  loadCpuMs: 1_000,
+  turnStretch: 1.5,
+  turnSlackMs: 100,
+  /** A machine more crowded than this is not waited for. */
+  maxCrowd: 8,
+  /** How often the lanes are looked at from outside while they work, how long they must have been idle to be looked at more rarely, and how rarely. */
+  watchMs: 25,
+  watchQuietMs: 1_000,
+  watchIdleMs: 250,
+  /** V8 was told to stop a turn; if the thread has not left the cell this much later, V8 cannot stop it. Ordinary stops take under 5 ms. */
+  stopGraceMs: 150,
+  /** A turn that lasts this many times what it may is stuck, whatever the kernel says about its thread. */
+  stuckFactor: 4,
+  /** How often the host looks after a sandbox that has old runs in it, and how many looks without a sign of life make it dead. */
+  superviseMs: 50,
+  lostBeats: 20,
+  /** A process that is to be killed: how long its other lanes may finish what they are at. isolated-vm suspends stuck threads, with whatever lock they hold, 5 s after their timeout. */
+  drainLanesMs: 50,
+  /** A spare process is started when the sandbox has been up for this long: short-lived hosts do without. */
+  spareDelayMs: 1_000,
+  /** And the next one when that was needed: after the replacement has had the machine to itself for loading. */
+  spareAgainMs: 250,
+  /** Top-level code plus `register`: three times a call's, since it happens once. */
+  loadCpuMs: 300,
   /** A `register` that awaits something gets this long in all. */
   loadWallMs: 5_000,
   /** Reading a cell's mail: a few string operations of ours, so the clock only guards against a mistake, and against being descheduled. */
@@ -50,6 +71,18 @@ export const LIMITS = {
   frameBytes: 20 * 1024 * 1024,
   /** A plugin's bundle. `compileScript` cannot be interrupted, and a 22 MB source took 3.3 s. */
   bundleBytes: 4 * 1024 * 1024,
+  /** Its source map, without the sources: seldom longer than the code. */
+  bundleMapBytes: 12 * 1024 * 1024,
+  /** The files that a bundle is made of, types and comments and unused packages included. */
+  bundleInputBytes: 16 * 1024 * 1024,
+  /** One bundle, on a busy machine: the worst 4 MB that were tried, a million small arrays, took 6 s and 0.7 GB. */
+  bundleMs: 15_000,
+  bundlerMb: 1_024,
+  /** A second bundler is started when so many plugins wait, or when the first has been at one of them for so long: starting it takes 0.1 to 0.2 s, a small bundle 4 ms. */
+  bundleBacklog: 16,
+  bundleSlowMs: 500,
+  /** How long a bundler is kept for the next plugin: hosts are opened, and plugins reloaded, in bursts. */
+  bundlerIdleMs: 2_000,
   /** One log line of a plugin. */
   logBytes: 4 * 1024,
   /** Log lines of one turn; further ones are counted and summed up in one line. */
@@ -115,3 +148,8 @@ export const LIMITS = {
   approvalMs: 120_000,
   maxApprovalMs: 600_000,
 } as const;
+
+/** How long V8 lets a turn last that may take so much CPU time, where so many threads want each CPU. */
+export function turnMs(cpuMs: number, crowd: number = LIMITS.maxCrowd): number {
+  return Math.ceil(cpuMs * LIMITS.turnStretch * crowd) + LIMITS.turnSlackMs;
+}

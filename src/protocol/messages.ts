@@ -36,7 +36,6 @@ export interface Drop {
 }
 
 /** [cell, handler, wallMs, cpuMs] */
-/** [cell, handler, wallMs, cpuMs] */
 export type Step = readonly [cell: number, handler: number, wallMs: number, cpuMs: number];
 
 /** Handlers that are run together, told once and then named by number in every run (see hot.ts). */
@@ -106,6 +105,31 @@ const ask = z.object({ kind: z.literal("ask"), cell: count, ask: count, run: cou
 
 export const laneMessage = z.discriminatedUnion("kind", [log, ask, ready, opened, fault]);
 export type LaneMessage = z.infer<typeof laneMessage>;
+
+/** A turn that lasts: the lane is inside a cell, and was there the last time somebody looked. */
+const held = z.object({
+  kind: z.literal("held"),
+  lane: count,
+  cell: count,
+  /** See gauge.ts. */
+  run: z.int(),
+  step: count,
+  begun: count,
+  limitMs: z.number().nonnegative(),
+  heldMs: z.number().nonnegative(),
+  /** Of the thread, since it was first seen there; missing where the kernel does not say. */
+  cpuMs: z.number().nonnegative().optional(),
+  isAsleep: z.boolean().optional(),
+});
+export type HeldTurn = z.infer<typeof held>;
+
+/** From the sandbox process's own main thread, on the control pipe: a lane's turn lasts; the answer to a ping; last words. */
+export const unitMessage = z.discriminatedUnion("kind", [
+  held,
+  z.object({ kind: z.literal("beat") }),
+  z.object({ kind: z.literal("ended"), why: z.string().max(2_000) }),
+]);
+export type UnitMessage = z.infer<typeof unitMessage>;
 
 /** An error as a guest's bootstrap or a lane describes it: text only. */
 export const errorText = z.object({

@@ -4,7 +4,7 @@
  * throws is classified by clocks and flags of our own, never by its message, which a plugin can imitate.
  */
 import ivm from "isolated-vm";
-import { LIMITS } from "../protocol/limits.ts";
+import { LIMITS, turnMs } from "../protocol/limits.ts";
 import { ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
 
 export type TurnEnd =
@@ -25,10 +25,18 @@ export interface CellSpec {
   facts: string;
 }
 
+/** Text, if there was any; not fine: the cell is no good any more. */
+export interface Mail {
+  readonly isFine: boolean;
+  readonly text?: string | undefined;
+}
+
 type Entry = ivm.Reference<(...args: unknown[]) => unknown>;
 
 const NOTHING: TurnEnd = { end: "nothing" };
 const PENDING: TurnEnd = { end: "pending" };
+const NO_MAIL: Mail = { isFine: false };
+const SILENCE: Mail = { isFine: true };
 const WRAPPER = ["(function (exports, module, require) {", "\n})"] as const;
 
 /** Guest code is compiled once per lane; later cells start from the code cache. */
@@ -71,7 +79,9 @@ export class Cell {
       ...(guest.cache ? { cachedData: guest.cache } : { produceCachedData: true }),
     });
     guest.cache ??= (script as ivm.Script & ivm.CachedDataResult).cachedData;
-    const entries = script.runSync(this.#context, { reference: true, timeout: LIMITS.loadCpuMs }) as ivm.Reference<Record<string, Entry>>;
+    const entries = script.runSync(this.#context, { reference: true, timeout: turnMs(LIMITS.loadCpuMs) }) as ivm.Reference<
+      Record<string, Entry>
+    >;
     const entry = (name: string) => entries.getSync(name, { reference: true }) as unknown as Entry;
     this.#load = entry("load");
     this.#dispatch = entry("dispatch");
@@ -89,7 +99,7 @@ export class Cell {
     return this.#isolate.isDisposed;
   }
 
-  load(): TurnEnd {
+  load(timeoutMs: number): TurnEnd {
     let factory: ivm.Reference;
     try {
       const script = this.#isolate.compileScriptSync(WRAPPER[0] + this.#spec.code + WRAPPER[1], {
@@ -97,11 +107,11 @@ export class Cell {
         columnOffset: -WRAPPER[0].length,
       });
       // Evaluates to the function; nothing of the plugin runs yet.
-      factory = script.runSync(this.#context, { reference: true, timeout: LIMITS.loadCpuMs });
+      factory = script.runSync(this.#context, { reference: true, timeout: timeoutMs });
     } catch (error) {
       return { end: "broken", detail: plainText(error) };
     }
-    return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts], LIMITS.loadCpuMs);
+    return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts], timeoutMs);
   }
 
   dispatch(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
@@ -137,14 +147,19 @@ export class Cell {
    * What the plugin left for the lane; undefined: nothing. No clock on it: it concatenates strings of ours, no plugin code can
    * run meanwhile, and the turn before it has left no microtask behind.
    */
-  mail(): string | undefined {
+  mail(): Mail {
     // SECURITY: nothing in the guest's mailbox may call what a plugin can replace. test/escape/prototypes.test.ts
-    return this.#mail.applySync(undefined, []) as string | undefined;
+    try {
+      return { isFine: true, text: this.#mail.applySync(undefined, []) as string | undefined };
+    } catch {
+      // The heap is full: there is no room for the text.
+      return NO_MAIL;
+    }
   }
 
   /** As `mail`, after a turn that did not end well: whatever it left behind may run again. */
-  lastWords(): string | undefined {
-    return this.#isolate.isDisposed ? undefined : this.#short(this.#lastWords, []).text;
+  lastWords(): Mail {
+    return this.#isolate.isDisposed ? SILENCE : this.#short(this.#lastWords, []);
   }
 
   dispose(): void {
@@ -171,12 +186,12 @@ export class Cell {
   }
 
   /** Runs a few string operations of ours. No plugin code should be able to run here; there is a clock on it all the same. */
-  #short(entry: Entry, args: unknown[]): { isFine: boolean; text?: string | undefined } {
+  #short(entry: Entry, args: unknown[]): Mail {
     this.#timed.timeout = LIMITS.mailMs;
     try {
       return { isFine: true, text: entry.applySync(undefined, args as never, this.#timed) as string | undefined };
     } catch {
-      return { isFine: false };
+      return NO_MAIL;
     }
   }
 

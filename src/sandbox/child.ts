@@ -1,13 +1,19 @@
 /**
  * Untrusted side: the sandbox process. It inherits one control pipe and one socket per lane, and starts the lanes. Its main
- * thread runs no plugin code, so that it always notices when the host is gone, and then leaves without asking the lanes.
+ * thread runs no plugin code: it notices when the host is gone, and then leaves without asking the lanes; it looks at the lanes
+ * from outside; and it answers the host's pings, so that a process that is frozen as a whole is found out.
  */
 import { Socket } from "node:net";
+import { pack } from "../protocol/frame.ts";
+import { GAUGE_BYTES } from "../protocol/gauge.ts";
 import { CONTROL_FD, laneFd } from "../protocol/inherited.ts";
+import { socketLink } from "../protocol/link.ts";
+import type { UnitMessage } from "../protocol/messages.ts";
 import { startPool } from "./pool.ts";
+import { watchGauges } from "./watcher.ts";
 
-const lanes = Number(process.argv[2]);
-const control = new Socket({ fd: CONTROL_FD, readable: true, writable: true });
+const control = socketLink(new Socket({ fd: CONTROL_FD, readable: true, writable: true }));
+const say = (message: UnitMessage): void => control.send([pack(message)]);
 
 /** A thread inside V8 can make an ordinary exit hang for ever. */
 function leave(): void {
@@ -15,9 +21,20 @@ function leave(): void {
 }
 
 // The host's end closes when it says so, and when it is killed: either way nobody needs this process.
-control.on("error", leave);
-control.on("close", leave);
-control.resume();
+control.onEnd(leave);
+// Whatever it says is a ping.
+control.onFrames(() => say({ kind: "beat" }));
 
-const pool = startPool(Array.from({ length: lanes }, (_, lane) => ({ fd: laneFd(lane) })));
-void pool.ended.then((why) => control.write(why, leave));
+const endpoints = Array.from({ length: Number(process.argv[2]) }, (_, lane) => ({
+  fd: laneFd(lane),
+  gauge: new SharedArrayBuffer(GAUGE_BYTES),
+}));
+const pool = startPool(endpoints);
+watchGauges(
+  endpoints.map(({ gauge }) => gauge),
+  say,
+);
+void pool.ended.then((why) => {
+  say({ kind: "ended", why });
+  setImmediate(leave);
+});

@@ -6,7 +6,7 @@ import type { ChainRule } from "../protocol/chain-rule.ts";
 import { writeReply } from "../protocol/hot.ts";
 import type { HotRun, StepReply } from "../protocol/hot.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Route } from "../protocol/messages.ts";
+import type { Route, Step } from "../protocol/messages.ts";
 import { Chain } from "./chain.ts";
 import { answered, errorJson } from "./answer.ts";
 import type { Answer } from "./answer.ts";
@@ -17,6 +17,8 @@ const REPLY_CHARS = LIMITS.resultBytes;
 
 /** What a hop needs of its lane. */
 export interface HopLane {
+  /** The host blocks on what is asked here. */
+  readonly isSync: boolean;
   resident(cell: number): Resident | undefined;
   reply(hop: Hop, frame: string, isLast: boolean): void;
   flush(): void;
@@ -31,6 +33,8 @@ export interface LaneRoute extends Route {
 
 export class Hop implements Caller {
   readonly id: number;
+  /** As the gauge shows it. */
+  readonly run: number;
   readonly cause: number;
   readonly #lane: HopLane;
   readonly #route: LaneRoute;
@@ -44,12 +48,16 @@ export class Hop implements Caller {
   #next: number;
   /** Steps of a fan that are not answered. */
   #open = 0;
+  /** Of the first step's wall time, what an earlier attempt has used up. */
+  #spentMs: number;
   #isOver = false;
   #replies: StepReply[] = [];
   #chars = 0;
 
   constructor(lane: HopLane, route: LaneRoute, run: HotRun) {
     this.id = run.id;
+    this.run = lane.isSync ? -run.id : run.id;
+    this.#spentMs = run.spentMs;
     this.cause = run.cause;
     this.#lane = lane;
     this.#route = route;
@@ -104,7 +112,7 @@ export class Hop implements Caller {
   }
 
   #call(at: number): Answer | undefined {
-    const step = this.#route.steps[at]!;
+    const step = this.#step(at);
     const resident = this.#lane.resident(step[0]);
     if (!resident) return answered("failed", errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }));
     if (!resident.isQuick) {
@@ -113,6 +121,15 @@ export class Hop implements Caller {
       this.#lane.flush();
     }
     return resident.call(this, at, step, this.#event, this.#context, this.#route.entry);
+  }
+
+  #step(at: number): Step {
+    const step = this.#route.steps[at]!;
+    if (this.#spentMs === 0) return step;
+    const [cell, handler, wallMs, cpuMs] = step;
+    const leftMs = Math.max(1, wallMs - this.#spentMs);
+    if (!this.#isFan) this.#spentMs = 0;
+    return [cell, handler, leftMs, cpuMs];
   }
 
   /** Notes an answer and says whether the next handler may run. */

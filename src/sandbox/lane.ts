@@ -5,17 +5,26 @@
 import { connect } from "node:net";
 import type { ChainRule } from "../protocol/chain-rule.ts";
 import { pack, unpack } from "../protocol/frame.ts";
-import { isHot, readRun } from "../protocol/hot.ts";
+import type { Gauge } from "../protocol/gauge.ts";
+import { isHot, readRun, writeReply } from "../protocol/hot.ts";
 import type { HotRun } from "../protocol/hot.ts";
 import { socketLink } from "../protocol/link.ts";
 import type { Link } from "../protocol/link.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Dial, Hello, HostMessage, Open, Route } from "../protocol/messages.ts";
+import { errorJson } from "./answer.ts";
 import { GuestCode } from "./cell.ts";
 import { Hop } from "./hop.ts";
 import type { HopLane, LaneRoute } from "./hop.ts";
 import { Resident } from "./resident.ts";
 import type { Entry, ResidentEvents } from "./resident.ts";
+
+const REMOVED = {
+  status: "failed",
+  wallUs: 0,
+  cpuUs: 0,
+  body: errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }),
+} as const;
 
 /** What belongs to one link: its runs, which it numbers by itself, and what is to be sent back on it. */
 interface Side extends HopLane {
@@ -25,6 +34,7 @@ interface Side extends HopLane {
 
 export class Lane {
   readonly #main: Link;
+  readonly #gauge: Gauge;
   readonly #residents = new Map<number, Resident>();
   /** Whose cells were entered in this batch. */
   readonly #touched = new Set<Resident>();
@@ -47,8 +57,9 @@ export class Lane {
     log: ({ id }, level, run, text) => this.#send(pack({ kind: "log", cell: id, level, run }, text.slice(0, LIMITS.logBytes + 1))),
   };
 
-  constructor(main: Link) {
+  constructor(main: Link, gauge: Gauge) {
     this.#main = main;
+    this.#gauge = gauge;
     this.attach(main);
   }
 
@@ -56,6 +67,7 @@ export class Lane {
   attach(link: Link): void {
     const hops = new Map<number, Hop>();
     this.#sides.set(link, {
+      isSync: link !== this.#main,
       hops,
       outbox: [],
       resident: (cell) => {
@@ -146,9 +158,7 @@ export class Lane {
       case "open":
         return this.#open(message, bodies);
       case "drop":
-        this.#residents.get(message.cell)?.dispose();
-        this.#residents.delete(message.cell);
-        return;
+        return this.#drop(message.cell);
       case "dial":
         return this.#dial(message);
     }
@@ -162,16 +172,25 @@ export class Lane {
   #run(run: HotRun, link: Link): void {
     const side = this.#sides.get(link);
     const route = this.#routes.get(run.route);
-    if (!side || !route) return;
+    if (!side) return;
+    if (!side.isSync) this.#gauge.begin(run.id);
+    // It went with one of its cells, while the run was on its way.
+    if (!route) return this.#send(writeReply(run.id, true, [{ step: run.from, ...REMOVED }]), link);
     const hop = new Hop(side, route, run);
     side.hops.set(run.id, hop);
     hop.start();
   }
 
+  #drop(cell: number): void {
+    this.#residents.get(cell)?.dispose();
+    this.#residents.delete(cell);
+    for (const [number, { steps }] of this.#routes) if (steps.some((step) => step[0] === cell)) this.#routes.delete(number);
+  }
+
   #open(message: Open, bodies: string[]): void {
     this.#residents.get(message.cell)?.dispose();
     const spec = { plugin: message.plugin, heapMb: message.heapMb, code: bodies[0]!, facts: bodies[1]! };
-    const resident = new Resident(message.cell, spec, this.#guest, this.#events);
+    const resident = new Resident(message.cell, spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();
   }

@@ -3,21 +3,26 @@
  * timers, reads its mail, and replaces the cell when it has become unusable. The cell may change; calls, timers and those
  * who wait belong to the place.
  */
+import { TURN_OF } from "../protocol/gauge.ts";
+import type { Gauge } from "../protocol/gauge.ts";
 import type { StepStatus } from "../protocol/hot.ts";
 import type { Step } from "../protocol/messages.ts";
-import { LIMITS } from "../protocol/limits.ts";
+import { LIMITS, turnMs } from "../protocol/limits.ts";
 import { LOG_LEVELS_ORDER } from "./guest/log-levels.ts";
-import { callNumber, causeOf, INVOKED, MAIL, readMail } from "../protocol/mail.ts";
+import { callNumber, causeOf, handlerOf, INVOKED, MAIL, readMail } from "../protocol/mail.ts";
 import type { MailItem } from "../protocol/mail.ts";
 import { answered, errorJson, messageOf } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { Cell } from "./cell.ts";
-import type { CellSpec, GuestCode, TurnEnd } from "./cell.ts";
+import type { CellSpec, GuestCode, Mail, TurnEnd } from "./cell.ts";
 import { turnCpuUs } from "./cpu.ts";
+import { Errands } from "./errands.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
 /** Whoever asked for a call: told the answer when `call` could not give it at once. */
 export interface Caller {
+  /** As the gauge shows it. */
+  readonly run: number;
   readonly cause: number;
   settle(step: number, answer: Answer): void;
 }
@@ -52,10 +57,8 @@ export class Resident {
   readonly #guest: GuestCode;
   readonly #events: ResidentEvents;
   readonly #pending = new Map<number, PendingCall>();
-  readonly #timers = new Map<number, { handle: NodeJS.Timeout; call: number }>();
-  /** Questions to the host, by a number that is never used twice: the cell that asked may have been replaced. */
-  readonly #asks = new Map<number, { question: number; call: number }>();
-  #nextAsk = 1;
+  readonly #gauge: Gauge;
+  readonly #errands = new Errands();
   readonly #waiting = new WaitingRoom();
   #cell: Cell | undefined;
   #state: "loading" | "ready" | "failed" | "gone" = "loading";
@@ -66,8 +69,9 @@ export class Resident {
   /** Its last turn was short. Of one that was not, or has not been seen at work yet, anything must be expected. */
   isQuick = false;
 
-  constructor(id: number, spec: CellSpec, guest: GuestCode, events: ResidentEvents) {
+  constructor(id: number, spec: CellSpec, guest: GuestCode, gauge: Gauge, events: ResidentEvents) {
     this.id = id;
+    this.#gauge = gauge;
     this.#spec = spec;
     this.#guest = guest;
     this.#events = events;
@@ -79,14 +83,17 @@ export class Resident {
     this.#state = "loading";
     this.isQuick = false;
     this.#loadStartedMs = performance.now();
+    const timeoutMs = turnMs(LIMITS.loadCpuMs, this.#gauge.crowd);
+    this.#gauge.enter(this.id, 0, TURN_OF.load, timeoutMs);
     this.#cell = new Cell(this.#guest, this.#spec);
-    const end = this.#cell.load();
+    const end = this.#cell.load(timeoutMs);
+    this.#gauge.leave();
     this.#isDirty = true;
     if (end.end === "result") return this.#loaded(true, end.text);
     if (end.end === "error") return this.#loaded(false, end.text);
     if (end.end === "broken") return this.#loaded(false, errorJson("ERR_PLUGIN_SYNTAX", { detail: end.detail }));
     this.#loadDeadline = setTimeout(() => this.#loaded(false, errorJson("ERR_CALL_TIMEOUT", { ms: LIMITS.loadWallMs })), LIMITS.loadWallMs);
-    this.#afterTurn(end, LIMITS.loadCpuMs);
+    this.#afterTurn(end, LIMITS.loadCpuMs, LIMITS.loadCpuMs * 1000);
   }
 
   /** Enters the cell. Undefined: the answer will come through the caller's `settle`. */
@@ -99,13 +106,17 @@ export class Resident {
     if (this.#pending.size >= LIMITS.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: LIMITS.pendingCalls }));
     const [, handler, wallMs, cpuMs] = step;
     const number = callNumber(caller.cause, handler);
-    const timeoutMs = Math.min(wallMs, cpuMs + LIMITS.turnSlackMs);
+    const timeoutMs = Math.min(wallMs, turnMs(cpuMs, this.#gauge.crowd));
     const startedMs = performance.now();
+    this.#gauge.enter(this.id, caller.run, at, timeoutMs);
     const end = this.#dispatch(number, event, context, timeoutMs, entry);
+    this.#gauge.leave();
     const tookMs = performance.now() - startedMs;
     const cpuUs = turnCpuUs(tookMs);
     this.#isDirty = true;
     this.isQuick = tookMs < LIMITS.quickTurnMs;
+    // It ended by itself before V8 was told to stop it; its budget was over all the same.
+    if (cpuUs > cpuMs * 1000 && isAnswer(end)) return { status: "cpu", wallMs: tookMs, cpuUs, body: outOfCpu(cpuMs) };
     switch (end.end) {
       case "nothing":
         return { status: "ok", wallMs: tookMs, cpuUs, body: "" };
@@ -133,9 +144,8 @@ export class Resident {
 
   /** The host has answered a question. */
   tell(ask: number, isOk: boolean, text: string): void {
-    const asked = this.#asks.get(ask);
-    if (!asked || !this.#cell) return;
-    this.#asks.delete(ask);
+    const asked = this.#errands.told(ask);
+    if (!asked) return;
     const { question } = asked;
     this.#later(asked.call, (cell, timeoutMs) => cell.tell(question, isOk, text, timeoutMs));
   }
@@ -174,14 +184,10 @@ export class Resident {
   #await(call: PendingCall, end: TurnEnd): Answer | undefined {
     const [, , wallMs, cpuMs] = call.step;
     this.#pending.set(call.number, call);
-    this.#afterTurn(end, cpuMs, call);
+    this.#afterTurn(end, cpuMs, call.cpuUs, call);
+    if (!call.early && call.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), call);
     call.isStarting = false;
     if (call.early) return call.early;
-    if (call.cpuUs > cpuMs * 1000) {
-      call.isStarting = true;
-      this.#replace("cpu", errorJson("ERR_CALL_CPU", { ms: cpuMs }), call);
-      return call.early;
-    }
     const left = wallMs - (performance.now() - call.startedMs);
     call.deadline = setTimeout(() => this.#outOfTime(call), Math.max(0, left));
     return undefined;
@@ -196,7 +202,10 @@ export class Resident {
     clearTimeout(call.deadline);
     this.#pending.delete(call.number);
     if (!isUnwanted || this.#state !== "ready") return;
-    if (!this.#cell!.abandon(call.number)) return this.#replace("crashed", UNUSABLE);
+    this.#gauge.enter(this.id, 0, TURN_OF.background, LIMITS.mailMs);
+    const isFine = this.#cell!.abandon(call.number);
+    this.#gauge.leave();
+    if (!isFine) return this.#replace("crashed", UNUSABLE);
     this.#fetchMail();
   }
 
@@ -207,18 +216,20 @@ export class Resident {
     else call.caller.settle(call.at, answer);
   }
 
-  /** What follows from having been inside the cell without an answer: mail, or an end. */
-  #afterTurn(end: TurnEnd, cpuMs: number, owner?: PendingCall): void {
+  /** What follows from having been inside the cell without an answer: mail, or an end. `spentUs` is the turn's own CPU time. */
+  #afterTurn(end: TurnEnd, cpuMs: number, spentUs: number, owner?: PendingCall): void {
     switch (end.end) {
       case "timeout":
-        return this.#replace("cpu", errorJson("ERR_CALL_CPU", { ms: cpuMs }), owner);
+        // A thread that hardly ran has not used up anything: the machine is too busy, or the call's time was over.
+        if (spentUs < cpuMs * 1000) return this.#replace("timeout", heldTooLong(owner, cpuMs, spentUs), owner);
+        return this.#replace("cpu", outOfCpu(cpuMs), owner);
       case "memory":
         return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.heapMb }), owner);
       case "broken":
         return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
       case "rejection":
         this.#log(3, owner?.caller.cause ?? 0, `unhandled rejection: ${end.detail}`);
-        return this.#readMail(this.#cell!.lastWords());
+        return this.#readMail(this.#lastWords(this.#cell!));
       case "error":
         // Only timers end here: a handler's error is its call's answer.
         this.#log(3, owner?.caller.cause ?? 0, `error in a timer or after an answer: ${messageOf(end.text)}`);
@@ -229,11 +240,22 @@ export class Resident {
   }
 
   #fetchMail(): void {
-    this.#readMail(this.#cell!.mail());
+    this.#gauge.enter(this.id, 0, TURN_OF.background, LIMITS.mailMs);
+    const mail = this.#cell!.mail();
+    this.#gauge.leave();
+    this.#readMail(mail);
   }
 
-  #readMail(text: string | undefined): void {
+  #lastWords(cell: Cell): Mail {
+    this.#gauge.enter(this.id, 0, TURN_OF.background, LIMITS.mailMs);
+    const mail = cell.lastWords();
+    this.#gauge.leave();
+    return mail;
+  }
+
+  #readMail({ isFine, text }: Mail): void {
     this.#isDirty = false;
+    if (!isFine) return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.heapMb }));
     if (text === undefined) return;
     let items: MailItem[];
     try {
@@ -249,17 +271,12 @@ export class Resident {
       case MAIL.log:
         return this.#log(a, causeOf(number), body);
       case MAIL.timer:
-        clearTimeout(this.#timers.get(a)?.handle);
-        this.#timers.set(a, { handle: setTimeout(() => this.#tick(a), b), call: number });
-        return;
+        return this.#errands.startTimer(a, b, number, this.#tick);
       case MAIL.clear:
-        clearTimeout(this.#timers.get(a)?.handle);
-        this.#timers.delete(a);
-        return;
+        return this.#errands.stopTimer(a);
       case MAIL.ask: {
-        const ask = this.#nextAsk++;
+        const ask = this.#errands.ask(a, number);
         const end = body.indexOf("\n");
-        this.#asks.set(ask, { question: a, call: number });
         return this.#events.ask(this, ask, causeOf(number), body.slice(0, end), body.slice(end + 1));
       }
       case MAIL.result:
@@ -268,16 +285,17 @@ export class Resident {
         const text = kind === MAIL.error ? body.slice(1) : body;
         if (number === 0) return this.#loaded(kind === MAIL.result, text);
         const call = this.#pending.get(number);
-        if (call) this.#settle(call, kind === MAIL.error ? "failed" : "ok", text);
+        if (call) return this.#settle(call, kind === MAIL.error ? "failed" : "ok", text);
+        // Nobody waits for a function that the plugin handed out.
+        if (kind === MAIL.error && handlerOf(number) === INVOKED)
+          this.#log(3, causeOf(number), `error in a function it handed out: ${messageOf(text)}`);
       }
     }
   }
 
-  #tick(timer: number): void {
-    const owner = this.#timers.get(timer)?.call ?? 0;
-    this.#timers.delete(timer);
+  readonly #tick = (timer: number, owner: number): void => {
     this.#later(owner, (cell, timeoutMs) => cell.tick(timer, timeoutMs));
-  }
+  };
 
   /** A turn that belongs to an earlier call, or to none that is still pending: charged to it if it is. */
   #later(number: number, enter: (cell: Cell, timeoutMs: number) => TurnEnd): void {
@@ -285,13 +303,14 @@ export class Resident {
     const owner = this.#pending.get(number);
     const cpuMs = owner?.step[3] ?? LIMITS.cpuMs;
     const startedMs = performance.now();
-    const end = enter(this.#cell, cpuMs + LIMITS.turnSlackMs);
+    const timeoutMs = turnMs(cpuMs, this.#gauge.crowd);
+    this.#gauge.enter(this.id, owner?.caller.run ?? 0, owner?.at ?? TURN_OF.background, timeoutMs);
+    const end = enter(this.#cell, timeoutMs);
+    this.#gauge.leave();
     const cpuUs = turnCpuUs(performance.now() - startedMs);
     if (owner) owner.cpuUs += cpuUs;
-    this.#afterTurn(end, cpuMs, owner);
-    if (owner && this.#pending.has(owner.number) && owner.cpuUs > cpuMs * 1000) {
-      this.#replace("cpu", errorJson("ERR_CALL_CPU", { ms: cpuMs }), owner);
-    }
+    this.#afterTurn(end, cpuMs, owner?.cpuUs ?? cpuUs, owner);
+    if (owner && this.#pending.has(owner.number) && owner.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), owner);
   }
 
   /** The cell cannot be used any more: answer what was pending in it, the culprit first, and build another. */
@@ -302,7 +321,7 @@ export class Resident {
     this.#cell = undefined;
     this.#isDirty = false;
     this.#stopClocks();
-    this.#lastLogLines(cell.lastWords());
+    this.#lastLogLines(this.#lastWords(cell));
     cell.dispose();
     this.#events.fault(this, why);
     // A call that comes while these are settled waits for the new cell.
@@ -318,7 +337,7 @@ export class Resident {
     if (!isOk) {
       this.#failure = errorJson("ERR_CALL_NOT_LOADED", { detail: messageOf(text) });
       this.#stopClocks();
-      this.#lastLogLines(this.#cell.lastWords());
+      this.#lastLogLines(this.#lastWords(this.#cell));
       this.#cell.dispose();
       this.#cell = undefined;
     }
@@ -331,9 +350,9 @@ export class Resident {
   }
 
   /** Of a cell that is gone only its log lines still count. */
-  #lastLogLines(words: string | undefined): void {
+  #lastLogLines({ text }: Mail): void {
     try {
-      for (const item of readMail(words ?? "\n")) if (item.kind === MAIL.log) this.#log(item.a, causeOf(item.call), item.body);
+      for (const item of readMail(text ?? "\n")) if (item.kind === MAIL.log) this.#log(item.a, causeOf(item.call), item.body);
     } catch {
       // Unreadable last words of a broken cell: there is nothing to save.
     }
@@ -344,11 +363,23 @@ export class Resident {
   }
 
   #stopClocks(): void {
-    for (const { handle } of this.#timers.values()) clearTimeout(handle);
-    this.#timers.clear();
-    this.#asks.clear();
+    this.#errands.stop();
     clearTimeout(this.#loadDeadline);
   }
+}
+
+function isAnswer({ end }: TurnEnd): boolean {
+  return end === "nothing" || end === "result" || end === "error";
+}
+
+function outOfCpu(ms: number): string {
+  return errorJson("ERR_CALL_CPU", { ms });
+}
+
+function heldTooLong(owner: PendingCall | undefined, cpuMs: number, spentUs: number): string {
+  const wallMs = owner?.step[2];
+  if (wallMs !== undefined && performance.now() - owner!.startedMs >= wallMs) return errorJson("ERR_CALL_TIMEOUT", { ms: wallMs });
+  return errorJson("ERR_CALL_TURN", { budgetMs: cpuMs, cpuMs: Math.round(spentUs / 1000) });
 }
 
 const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });

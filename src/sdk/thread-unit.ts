@@ -1,20 +1,25 @@
 /** Trusted side: a lane as a thread of this very process. Simplest and fastest; one V8 abort takes the caller down with it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
+import { GAUGE_BYTES } from "../protocol/gauge.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { portLink } from "../protocol/link.ts";
 import type { LaneUnit } from "../host/lanes/unit.ts";
 import { startPool } from "../sandbox/pool.ts";
+import { watchGauges } from "../sandbox/watcher.ts";
 
 export function startThreadUnit(lanes: number): LaneUnit {
   const channels = Array.from({ length: lanes }, () => ({
     main: new MessageChannel(),
     sync: new MessageChannel(),
     notify: new Int32Array(new SharedArrayBuffer(4)),
+    gauge: new SharedArrayBuffer(GAUGE_BYTES),
   }));
-  const pool = startPool(channels.map(({ main, sync, notify }) => ({ port: main.port2, syncPort: sync.port2, notify })));
+  const pool = startPool(channels.map(({ main, sync, notify, gauge }) => ({ port: main.port2, syncPort: sync.port2, notify, gauge })));
   const links = channels.map(({ main }) => portLink(main.port1));
+  let stopWatching = (): void => {};
   const hangUp = (): void => {
+    stopWatching();
     for (const { main, sync } of channels) {
       main.port1.close();
       sync.port1.close();
@@ -23,8 +28,17 @@ export function startThreadUnit(lanes: number): LaneUnit {
   return {
     links,
     syncPorts: channels.map(({ sync, notify }) => ({ port: sync.port1, notify })),
+    watch: (watcher) => {
+      stopWatching = watchGauges(
+        channels.map(({ gauge }) => gauge),
+        (held) => watcher.held(held),
+      );
+    },
     ended: pool.ended,
-    kill: () => void pool.destroy(),
+    kill: () => {
+      stopWatching();
+      void pool.destroy();
+    },
     close: async () => {
       hangUp();
       // A thread that is terminated while it disposes of isolates can abort the process: let it finish, if it can.

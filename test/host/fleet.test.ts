@@ -1,13 +1,17 @@
 /** The fleet: a unit that dies is replaced, its lanes live on, what was not sent goes to the replacement, and a closed fleet stays closed. */
 import { expect, it, vi } from "vitest";
 import { Fleet } from "../../src/host/lanes/fleet.ts";
-import type { LaneUnit } from "../../src/host/lanes/unit.ts";
+import type { LaneUnit, UnitWatcher } from "../../src/host/lanes/unit.ts";
 import { writeReply } from "../../src/protocol/hot.ts";
 import { PlayedLink, start } from "../support/lane.ts";
 
 class PlayedUnit implements LaneUnit {
   readonly links: PlayedLink[];
   readonly pid = 1;
+  watcher: UnitWatcher | undefined;
+  watch(watcher: UnitWatcher): void {
+    this.watcher = watcher;
+  }
   readonly #ended = Promise.withResolvers<string>();
   readonly ended = this.#ended.promise;
   isClosed = false;
@@ -29,7 +33,7 @@ class PlayedUnit implements LaneUnit {
 
 function fleetOf(lanes: number, lanesPerUnit: number) {
   const units: PlayedUnit[] = [];
-  const restarts: [string, readonly number[]][] = [];
+  const restarts: [string, readonly number[], number | undefined][] = [];
   const fleet = new Fleet({
     lanes,
     lanesPerUnit,
@@ -38,8 +42,11 @@ function fleetOf(lanes: number, lanesPerUnit: number) {
       return units.at(-1)!;
     },
     greeting: (lane) => [`hello ${lane.index}`],
+    hasSpare: false,
+    memoryBytes: 2 ** 40,
+    cpuMsOf: () => 100,
     message: () => {},
-    restarted: (why, indexes) => restarts.push([why, indexes]),
+    restarted: (why, indexes, culprit) => restarts.push([why, indexes, culprit]),
   });
   void fleet.start();
   return { fleet, units, restarts };
@@ -59,9 +66,9 @@ it("replaces a unit that died, tells why, greets the new one, and only its lanes
   await Promise.resolve();
   units[0]!.die("SIGSEGV");
   await vi.waitFor(() => expect(units).toHaveLength(3));
-  expect(restarts).toEqual([["SIGSEGV", [0]]]);
+  expect(restarts).toEqual([["SIGSEGV", [0], undefined]]);
   expect(units[2]!.links[0]!.sent[0]).toBe("hello 0");
-  expect((await runs[0]!).steps[0]?.status).toBe("crashed");
+  expect(await runs[0]!).toMatchObject({ steps: [], again: { until: 0 } });
   units[1]!.links[0]!.say(writeReply(runs[1]!.id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body: "" }]));
   expect((await runs[1]!).steps[0]?.status).toBe("ok");
   await fleet.close();
@@ -71,7 +78,7 @@ it("a lane that breaks the protocol has its unit killed and replaced", async () 
   const { fleet, units, restarts } = fleetOf(2, 2);
   units[0]!.links[1]!.say("nonsense");
   await vi.waitFor(() => expect(units).toHaveLength(2));
-  expect(restarts).toEqual([["it was killed", [0, 1]]]);
+  expect(restarts).toEqual([[expect.stringContaining("not of the protocol"), [0, 1], undefined]]);
   await fleet.close();
 });
 

@@ -1,6 +1,7 @@
 /** The host's view of a lane: it believes nothing it has not checked, and settles everything it was asked, whatever the lane does. */
 import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
+import type { Answers } from "../../src/host/lanes/lane-client.ts";
 import { pack } from "../../src/protocol/frame.ts";
 import { writeReply } from "../../src/protocol/hot.ts";
 import type { StepReply } from "../../src/protocol/hot.ts";
@@ -75,7 +76,7 @@ it.each([
   ["an unknown log level", pack({ kind: "log", cell: 0, level: "fatal" }, "x")],
   ["bodies that do not add up", `{"kind":"log","cell":0,"level":"info","sizes":[5]}\nx`],
   ["a reply that is cut off", "A1,1;0,0,0,0,5\nx"],
-  ["a run, which only the host may send", "R1,1,0,0,1,2\n{}{}"],
+  ["a run, which only the host may send", "R1,1,0,0,1,0,2\n{}{}"],
 ])("a lane that sends %s is condemned, and what was pending in it is settled when it goes", async (_, frame) => {
   const { lane, link, condemned } = playedLane();
   lane.connect(link, []);
@@ -85,8 +86,8 @@ it.each([
   link.say(frame);
   expect(condemned).toHaveLength(1);
   expect(condemned[0]).toContain("not of the protocol");
-  lane.disconnect("it was killed");
-  expect((await run).steps).toMatchObject([{ status: "crashed" }]);
+  lane.disconnect({ why: "it was killed" });
+  expect(await run).toMatchObject({ steps: [], again: { until: 0 } });
 });
 
 it("a lane that answers a step that was not asked for is condemned", async () => {
@@ -97,7 +98,7 @@ it("a lane that answers a step that was not asked for is condemned", async () =>
   await Promise.resolve();
   link.say(writeReply(run.id, true, [step(2)]));
   expect(condemned).toHaveLength(1);
-  lane.disconnect("killed");
+  lane.disconnect({ why: "killed" });
   await run;
 });
 
@@ -129,51 +130,97 @@ it("whatever a lane sends, nothing is thrown at the link", () => {
     { numRuns: 500 },
   );
   expect(condemned.length).toBeGreaterThan(0);
-  lane.disconnect("killed");
+  lane.disconnect({ why: "killed" });
 });
 
-it("when the lane dies in the last step of a chain, that step was running and is crashed", async () => {
+/** A ready lane with a run in it that was sent. */
+async function running(steps: number, more: Parameters<typeof start>[2] = {}) {
   const { lane, link } = playedLane();
   lane.connect(link, []);
   link.ready();
-  const run = start(lane, 2);
+  const run = start(lane, steps, more);
   await Promise.resolve();
-  link.say(writeReply(run.id, false, [step(0, "0")]));
-  lane.disconnect("SIGKILL");
-  const { steps, isUnclear } = await run;
-  expect(steps).toMatchObject([{ status: "ok", body: "0" }, { status: "crashed" }]);
-  expect(steps[1]?.body).toContain("ERR_SANDBOX_DIED");
-  expect(isUnclear).toBeUndefined();
+  return { lane, link, run };
+}
+const verdict = { status: "cpu", wallUs: 0, cpuUs: 0, body: "it was this one" } as const;
+const states = ({ steps }: Answers) => Array.from(steps, (answer) => answer?.status ?? "open");
+
+it("when a lane dies, the step that was executing gets the verdict, and those before it whose answers were lost are to be made again", async () => {
+  const { lane, run } = await running(3);
+  lane.disconnect({ why: "it was killed", culprit: { cell: 9, run: run.id, step: 1, answer: verdict } });
+  const answers = await run;
+  expect(states(answers)).toEqual(["open", "cpu"]);
+  expect(answers.again).toMatchObject({ until: 1 });
 });
 
-it("when the lane dies and several steps of a chain are open, it says that it is not known which was running", async () => {
-  const { lane, link } = playedLane();
-  lane.connect(link, []);
-  link.ready();
-  const run = start(lane, 3);
-  await Promise.resolve();
-  lane.disconnect("SIGKILL");
-  const { steps, isUnclear } = await run;
-  expect(steps.filter((answer) => answer !== undefined)).toEqual([]);
-  expect(isUnclear).toBe(true);
+it("when a lane dies, a call that waited in the culprit's cell went with it", async () => {
+  const { lane, run } = await running(2);
+  lane.disconnect({ why: "it was killed", culprit: { cell: 0, run: run.id + 1, step: 0, answer: verdict } });
+  const answers = await run;
+  expect(states(answers)).toEqual(["crashed"]);
+  expect(answers.steps[0]?.body).toContain("ERR_CALL_REPLACED");
+  expect(answers.again).toBeUndefined();
 });
 
-it("when the lane dies, every open step of a fan was running and is crashed", async () => {
-  const { lane, link } = playedLane();
-  lane.connect(link, []);
-  link.ready();
-  const run = start(lane, 3, { mode: "fan" });
-  await Promise.resolve();
+it("when a lane dies through no fault of a call's, the call is to be made again, up to the last step that may have been begun", async () => {
+  const unclear = await running(3);
+  unclear.lane.disconnect({ why: "SIGKILL" });
+  expect(await unclear.run).toMatchObject({ steps: [], again: { until: 2 } });
+  const clear = await running(3);
+  clear.link.say(writeReply(clear.run.id, false, [step(0, "0")]));
+  clear.lane.disconnect({ why: "SIGKILL" });
+  expect(await clear.run).toMatchObject({ steps: [{ status: "ok", body: "0" }], again: { until: 1 } });
+});
+
+it("a call whose second attempt dies as well is crashed: it is not made a third time", async () => {
+  const { lane, run } = await running(2, { attempt: 2 });
+  lane.disconnect({ why: "SIGKILL" });
+  const answers = await run;
+  expect(states(answers)).toEqual(["crashed"]);
+  expect(answers.steps[0]?.body).toContain("ERR_SANDBOX_DIED");
+  expect(answers.again).toBeUndefined();
+});
+
+it("when a lane dies, the open steps of a fan are to be made again, and only those", async () => {
+  const { lane, link, run } = await running(3, { mode: "fan" });
   link.say(writeReply(run.id, false, [step(1, "1")]));
-  lane.disconnect("SIGKILL");
-  expect((await run).steps.map((answer) => answer?.status)).toEqual(["crashed", "ok", "crashed"]);
+  lane.disconnect({ why: "SIGKILL" });
+  const answers = await run;
+  expect(states(answers)).toEqual(["open", "ok"]);
+  expect(answers.again).toBeDefined();
+});
+
+it("runs that a lane had not begun when it died just go on, in their order, before later ones", async () => {
+  const { lane, link, run } = await running(1);
+  const queued = [start(lane, 1), start(lane, 1)];
+  await Promise.resolve();
+  lane.disconnect({ why: "it was killed", begun: run.id });
+  expect(await run).toMatchObject({ again: { until: 0 } });
+  const later = start(lane, 1);
+  const replacement = new PlayedLink();
+  lane.connect(replacement, []);
+  replacement.ready();
+  expect(link.runs()).toEqual([run.id, ...queued.map(({ id }) => id)]);
+  expect(replacement.runs()).toEqual([...queued, later].map(({ id }) => id));
+});
+
+it("a route through a cell that was dropped is forgotten, and told again if an old run still needs it", async () => {
+  const { lane, link, run } = await running(1);
+  link.say(writeReply(run.id, true, [step(0)]));
+  const { route } = await run.then(() => ({ route: lane.route("message_sending", "chain", [[0, 0, 1_000, 1]]) }));
+  lane.forget(0);
+  void start(lane, 1);
+  lane.run({ cause: 1, route, from: 0, chains: true, attempt: 1, spentMs: 0, event: "{}", context: "{}" }, { answered: () => {} });
+  await Promise.resolve();
+  const kinds = link.sent.map((frame) => (frame.startsWith("R") ? "run" : /"kind":"(\w+)"/.exec(frame)![1]));
+  expect(kinds).toEqual(["route", "run", "drop", "route", "run", "route", "run"]);
 });
 
 it("what was not sent when the lane died goes to its replacement", async () => {
   const { lane, link } = playedLane();
   lane.connect(link, []);
   const run = start(lane, 1);
-  lane.disconnect("died while starting");
+  lane.disconnect({ why: "died while starting" });
   const replacement = new PlayedLink();
   lane.connect(replacement, ["hello again"]);
   replacement.ready();

@@ -11,6 +11,8 @@ const request: RunRequest = {
   route: { kind: "route", route: 0, hook: "tool_result_persist", mode: "sync", steps: [[0, 0, 100, 10]] },
   from: 0,
   chains: true,
+  attempt: 1,
+  spentMs: 0,
   event: "{}",
   context: "{}",
 };

@@ -13,13 +13,13 @@ const ok = (body = ""): StepAnswer => ({ status: "ok", wallUs: 1_000, cpuUs: 1_0
 function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"): RunInput {
   const plan = lanes.map((lane, index) => ({
     plugin: { id: `p${index}`, order: index } as Plugin,
-    lane,
+    home: { lane, cell: index },
+    index: 0,
     priority: 0,
     filter: undefined,
     needsAuthority: false,
     isReentrant: false,
     budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
-    step: [index, 0, 1_000, 100],
   })) satisfies Plan;
   const event = { to: "x", content: "o" };
   return {
@@ -106,31 +106,57 @@ it.each(["{", "undefined", `{"content":5}`, `[]`])("a body that is no result (%s
   expect(outcome.result).toBeUndefined();
 });
 
-it("after a death whose cause is not clear the rest is asked for one by one, and each answer stands", () => {
-  const steps = walk(input(same(3)));
-  const asked: number[] = [];
+/** Plays lanes that say more than answers; gives what was asked for: how many steps, which attempt, of how much time. */
+function playDeaths(given: RunInput, answer: (asked: number) => Answers) {
+  const steps = walk(given);
+  const asked: { steps: number; attempt: number; spentMs: number; context: string }[] = [];
   let next = steps.next();
   while (!next.done) {
-    asked.push(next.value.request.route.steps.length);
-    next = steps.next(
-      asked.length === 1 ? { steps: [], isUnclear: true } : { steps: [ok(JSON.stringify({ content: `c${asked.length}` }))] },
-    );
+    const { route, attempt, spentMs, context } = next.value.request;
+    asked.push({ steps: route.steps.length, attempt, spentMs, context });
+    if (asked.length > 100) throw new Error("it asks for ever");
+    next = steps.next(answer(asked.length));
   }
-  expect(asked).toEqual([3, 1, 1, 1]);
-  expect(next.value.result).toEqual({ content: "c4" });
+  return { asked, outcome: next.value };
+}
+
+it("after a death the rest is asked for one by one, as second attempts with the time that is left, and each answer stands", () => {
+  const { asked, outcome } = playDeaths(input(same(3)), (count) =>
+    count === 1 ? { steps: [], again: { spentMs: 20, until: 1 } } : { steps: [ok(JSON.stringify({ content: `c${count}` }))] },
+  );
+  expect(asked).toEqual([
+    { steps: 3, attempt: 1, spentMs: 0, context: "{}" },
+    { steps: 1, attempt: 2, spentMs: 20, context: `{"attempt":2}` },
+    { steps: 1, attempt: 2, spentMs: 0, context: `{"attempt":2}` },
+    { steps: 1, attempt: 1, spentMs: 0, context: "{}" },
+  ]);
+  expect(outcome.result).toEqual({ content: "c4" });
+});
+
+it("after a death the culprit is not asked again: its verdict stands, and those before and after it are", () => {
+  const verdict: StepAnswer = { ...ok(`{"code":"ERR_CALL_WEDGED","message":"m"}`), status: "cpu" };
+  const { asked, outcome } = playDeaths(input(same(3)), (count) =>
+    count === 1 ? { steps: [undefined, verdict], again: { spentMs: 0, until: 1 } } : { steps: [ok(`{"content":"c${count}"}`)] },
+  );
+  expect(asked.map(({ attempt }) => attempt)).toEqual([1, 2, 1]);
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["ok", "cpu", "ok"]);
+  expect(outcome.result).toEqual({ content: "c3" });
 });
 
 it("a sandbox that dies under every question does not make the host ask for ever", () => {
-  const steps = walk(input(same(3)));
-  let next = steps.next();
-  let asked = 0;
-  while (!next.done && asked < 100) {
-    asked += 1;
-    const { route, from } = next.value.request;
-    const answers: StepAnswer[] = [];
-    if (route.steps.length === 1) answers[from] = { ...ok("{}"), status: "crashed" };
-    next = steps.next(route.steps.length === 1 ? { steps: answers } : { steps: [], isUnclear: true });
-  }
-  expect(next.done).toBe(true);
-  expect(asked).toBe(4);
+  const { asked, outcome } = playDeaths(input(same(3)), (count) =>
+    count === 1 ? { steps: [], again: { spentMs: 0, until: 2 } } : { steps: [{ ...ok("{}"), status: "crashed" }] },
+  );
+  expect(asked).toHaveLength(4);
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["crashed", "crashed", "crashed"]);
+});
+
+it("a handler that has moved while the run was on its way is asked where it lives now", () => {
+  const [old, fresh] = [lane(), lane()];
+  const given = input([old, old]);
+  const steps = walk(given);
+  expect(steps.next().value).toMatchObject({ lane: old });
+  Object.assign(given.plan[1]!.home, { lane: fresh, cell: 7 });
+  const next = steps.next({ steps: [ok()] });
+  expect(next.value).toMatchObject({ lane: fresh, request: { route: { steps: [[7, 0, 1_000, 100]] }, attempt: 1 } });
 });

@@ -59,15 +59,15 @@ export function playedLane(message: (kind: string) => void = () => {}): PlayedLa
 export function start(
   lane: LaneClient,
   steps: number,
-  more: { mode?: Route["mode"]; from?: number; wallMs?: number } = {},
+  more: { mode?: Route["mode"]; from?: number; wallMs?: number; attempt?: number } = {},
 ): Promise<Answers> & { id: number } {
-  const { mode = "chain", from = 0, wallMs = 1_000 } = more;
+  const { mode = "chain", from = 0, wallMs = 1_000, attempt = 1 } = more;
   const route = lane.route(
     "message_sending",
     mode,
     Array.from({ length: steps }, (_, handler) => [0, handler, wallMs, 1] as const),
   );
-  const request: RunRequest = { cause: 1, route, from, chains: true, event: "{}", context: "{}" };
+  const request: RunRequest = { cause: 1, route, from, chains: true, attempt, spentMs: 0, event: "{}", context: "{}" };
   let id = 0;
   const answers = new Promise<Answers>((resolve) => {
     id = lane.run(request, { answered: resolve });

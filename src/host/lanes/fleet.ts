@@ -1,22 +1,34 @@
-/** Trusted side: the lanes of a host. Starts the units behind them, and starts them again when they die. */
+/**
+ * Trusted side: the lanes of a host: the quick ones, which share a process, and one slow lane for plugins that have used up a
+ * turn, in a process of its own. Starts the units behind them, keeps a spare one warm, and starts them again when they die.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { PROTOCOL_VERSION } from "../../protocol/messages.ts";
 import type { LaneMessage } from "../../protocol/messages.ts";
+import { Berth } from "./berth.ts";
 import { LaneClient } from "./lane-client.ts";
+import { Spare } from "./spare.ts";
 import type { LaneUnit, StartUnit, SyncPort } from "./unit.ts";
 
 export interface FleetOptions {
+  /** Quick lanes; the slow one comes on top. */
   readonly lanes: number;
   /** Lanes per unit: all of them in one process, or one per thread. */
   readonly lanesPerUnit: number;
   readonly startUnit: StartUnit;
+  /** Keep a unit warm for when one dies? */
+  readonly hasSpare: boolean;
+  /** What a unit may take. */
+  readonly memoryBytes: number;
   /** What a fresh lane must be told before anything else. */
   greeting(lane: LaneClient): string[];
   message(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void;
-  /** A unit died and another takes its place. */
-  restarted(why: string, lanes: readonly number[]): void;
+  /** CPU time that a turn of a cell's own may take; undefined: the cell is not in that lane. */
+  cpuMsOf(lane: LaneClient, cell: number, isLoad: boolean): number | undefined;
+  /** A unit is gone and another takes its place. `culprit` is the cell that was executing, if that is known. */
+  restarted(why: string, lanes: readonly number[], culprit: number | undefined): void;
 }
 
 export interface UnitListener {
@@ -25,18 +37,11 @@ export interface UnitListener {
   went(lane: number): void;
 }
 
-/** One place for a unit; the unit in it may change. */
-interface Berth {
-  readonly lanes: readonly LaneClient[];
-  unit: LaneUnit | undefined;
-  startedMs: number;
-  delayMs: number;
-}
-
 export class Fleet {
   readonly lanes: readonly LaneClient[];
   readonly #options: FleetOptions;
-  readonly #berths: Berth[] = [];
+  readonly #berths: readonly Berth[];
+  readonly #spare: Spare;
   readonly #stop = new AbortController();
   /** Lanes that were ready at least once. */
   readonly #ready = new Set<number>();
@@ -46,25 +51,23 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#options = options;
-    const lanes: LaneClient[] = [];
-    for (let first = 0; first < options.lanes; first += options.lanesPerUnit) {
-      const berth: Berth = { lanes: [], unit: undefined, startedMs: 0, delayMs: 0 };
-      for (let index = first; index < Math.min(first + options.lanesPerUnit, options.lanes); index++) {
-        const lane: LaneClient = new LaneClient(index, {
-          message: (message, bodies) => this.#hear(lane, message, bodies),
-          condemned: () => berth.unit?.kill(),
-        });
-        lanes.push(lane);
-        (berth.lanes as LaneClient[]).push(lane);
-      }
-      this.#berths.push(berth);
-    }
-    this.lanes = lanes;
+    const { lanes, lanesPerUnit, startUnit } = options;
+    this.lanes = Array.from({ length: lanes + 1 }, (_, index) => this.#lane(index));
+    this.#spare = new Spare(() => startUnit(lanesPerUnit), options.hasSpare);
+    const berths: Berth[] = [];
+    for (let first = 0; first < lanes; first += lanesPerUnit)
+      berths.push(this.#berth(this.lanes.slice(first, Math.min(first + lanesPerUnit, lanes))));
+    this.#berths = [...berths, this.#berth([this.slow])];
   }
 
-  /** Resolves when every lane has said that it is ready; rejects when one does not within the limit. */
+  /** Where plugins go that have used up a turn, so that nobody quick waits behind them twice. Its unit is started when it is first needed. */
+  get slow(): LaneClient {
+    return this.lanes.at(-1)!;
+  }
+
+  /** Resolves when every quick lane has said that it is ready; rejects when one does not within the limit. */
   async start(): Promise<void> {
-    for (const berth of this.#berths) this.#launch(berth);
+    for (const berth of this.#berths.slice(0, -1)) berth.launch();
     const patience = new AbortController();
     const late = sleep(LIMITS.sandboxStartMs, true, { signal: patience.signal }).catch(() => false);
     const isLate = await Promise.race([this.#allReady.promise.then(() => false), late]);
@@ -72,63 +75,70 @@ export class Fleet {
     if (isLate) throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastDeath });
   }
 
-  #hear(lane: LaneClient, message: LaneMessage, bodies: string[]): void {
-    if (message.kind !== "ready") return this.#options.message(lane, message, bodies);
-    if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
-    this.#ready.add(lane.index);
-    if (this.#ready.size === this.lanes.length) this.#allReady.resolve();
+  startSlow(): void {
+    this.#berths.at(-1)!.launch();
   }
 
   /** Tells of every lane that there is and will be, and of its end. */
   onUnit(listener: UnitListener): void {
     this.#units = listener;
-    for (const { lanes, unit } of this.#berths)
-      if (unit) for (const [at, lane] of lanes.entries()) listener.came(lane.index, unit.syncPorts?.[at]);
+    for (const { lanes, unit } of this.#berths) if (unit) tellCame(listener, lanes, unit);
   }
 
   /** Ends the unit a lane is in; another takes its place. */
-  condemn(lane: number): void {
-    this.#berths.find(({ lanes }) => lanes.some(({ index }) => index === lane))?.unit?.kill();
+  condemn(lane: number, why: string): void {
+    void this.#berths.find(({ lanes }) => lanes.some(({ index }) => index === lane))?.condemn({ why });
   }
 
-  /** Process ids of the sandbox, if it has its own. */
+  /** Process ids of the sandbox, if it has its own. The spare is not one of them: no plugin has ever been in it. */
   pids(): number[] {
     return this.#berths.flatMap(({ unit }) => unit?.pid ?? []);
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#berths.map(async ({ unit }) => unit?.close()));
+    await Promise.all([this.#spare.close(), ...this.#berths.map((berth) => berth.close())]);
   }
 
-  #launch(berth: Berth): void {
-    const unit = this.#options.startUnit(berth.lanes.length);
-    berth.unit = unit;
-    berth.startedMs = performance.now();
-    for (const [at, lane] of berth.lanes.entries()) {
-      lane.connect(unit.links[at]!, this.#options.greeting(lane));
-      this.#units?.came(lane.index, unit.syncPorts?.[at]);
-    }
-    void unit.ended.then((why) => this.#relaunch(berth, unit, why));
+  #lane(index: number): LaneClient {
+    const lane: LaneClient = new LaneClient(index, {
+      message: (message, bodies) => this.#hear(lane, message, bodies),
+      condemned: (why) => this.condemn(index, why),
+    });
+    return lane;
   }
 
-  async #relaunch(berth: Berth, unit: LaneUnit, why: string): Promise<void> {
-    berth.unit = undefined;
-    this.#lastDeath = why;
-    for (const lane of berth.lanes) {
-      this.#units?.went(lane.index);
-      lane.disconnect(why);
-    }
-    await unit.close();
-    if (this.#stop.signal.aborted) return;
-    this.#options.restarted(
-      why,
-      berth.lanes.map((lane) => lane.index),
-    );
-    const calm = performance.now() - berth.startedMs > LIMITS.restartCalmMs;
-    const delay = calm ? 0 : berth.delayMs;
-    berth.delayMs = Math.min(Math.max(delay * 2, LIMITS.restartBackoffMs), LIMITS.restartBackoffMaxMs);
-    if (delay > 0) await sleep(delay, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {});
-    if (!this.#stop.signal.aborted) this.#launch(berth);
+  #berth(lanes: readonly LaneClient[]): Berth {
+    const { greeting, cpuMsOf, memoryBytes, lanesPerUnit, startUnit } = this.#options;
+    return new Berth({
+      lanes,
+      memoryBytes,
+      greeting,
+      cpuMsOf,
+      takeUnit: (count) => (count === lanesPerUnit ? this.#spare.take() : startUnit(count)),
+      came: (unit) => this.#units && tellCame(this.#units, lanes, unit),
+      went: () => {
+        for (const { index } of lanes) this.#units?.went(index);
+      },
+      lost: ({ why, culprit }) => {
+        this.#lastDeath = why;
+        this.#options.restarted(
+          why,
+          lanes.map(({ index }) => index),
+          culprit?.cell,
+        );
+      },
+    });
   }
+
+  #hear(lane: LaneClient, message: LaneMessage, bodies: string[]): void {
+    if (message.kind !== "ready") return this.#options.message(lane, message, bodies);
+    if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
+    this.#ready.add(lane.index);
+    if (this.lanes.every(({ index }) => index === this.slow.index || this.#ready.has(index))) this.#allReady.resolve();
+  }
+}
+
+function tellCame(listener: UnitListener, lanes: readonly LaneClient[], unit: LaneUnit): void {
+  for (const [at, { index }] of lanes.entries()) listener.came(index, unit.syncPorts?.[at]);
 }

@@ -4,14 +4,15 @@
  */
 import pTimeout from "p-timeout";
 import { errorMessage } from "../../protocol/errors.ts";
-import type { ErrorCode, ErrorParams } from "../../protocol/errors.ts";
 import { pack, unpack } from "../../protocol/frame.ts";
 import { isHot, readReply, writeRun } from "../../protocol/hot.ts";
 import type { HotReply, HotRun, StepReply } from "../../protocol/hot.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { LIMITS, turnMs } from "../../protocol/limits.ts";
 import type { Link } from "../../protocol/link.ts";
 import { laneMessage } from "../../protocol/messages.ts";
 import type { HostMessage, LaneMessage, Route } from "../../protocol/messages.ts";
+import { afterDeath, failure, firstOpen, isFan } from "./death.ts";
+import type { Death } from "./death.ts";
 
 /** How one step of a run ended. The body is a result or an error, as the guest wrote it. */
 export type StepAnswer = Omit<StepReply, "step">;
@@ -20,17 +21,19 @@ export type StepAnswer = Omit<StepReply, "step">;
 export interface Answers {
   /** By position in the route; undefined for steps before `from`, and for those that the lane left to the host. */
   readonly steps: readonly (StepAnswer | undefined)[];
-  /** The sandbox died, and which of the steps without an answer was running is not known. */
-  readonly isUnclear?: true;
+  /** The sandbox died through no fault of theirs: steps without an answer, up to this one, are to be made once more. */
+  readonly again?: { readonly spentMs: number; readonly until: number };
 }
 
-export type RunRequest = Omit<HotRun, "id" | "route"> & { readonly route: Route };
+export type RunRequest = Omit<HotRun, "id" | "route"> & { readonly route: Route; readonly attempt: number };
 
 interface PendingRun {
   readonly request: RunRequest;
   readonly answers: (StepAnswer | undefined)[];
   readonly receiver: Receiver;
   readonly frame: string;
+  /** When it was found to have grown old; 0: it is young. */
+  oldMs: number;
   isSent: boolean;
   /** A reply came that was not the last: the lane sends one when it is about to enter, or waits for, the next step. */
   isPartlyAnswered: boolean;
@@ -54,11 +57,14 @@ export class LaneClient {
   readonly #events: LaneEvents;
   readonly #pending = new Map<number, PendingRun>();
   readonly #routes = new Map<string, Route>();
+  readonly #announced = new Set<number>();
+  #nextRoute = 0;
   #outbox: (string | PendingRun)[] = [];
   #link: Link | undefined;
   /** Until the lane has said so, it is starting, and what it should do waits here. */
   #isReady = false;
   #nextRun = 1;
+  #generation = 0;
   #isFlushing = false;
   /** Counts up with everything the lane says. */
   #heard = 0;
@@ -73,22 +79,81 @@ export class LaneClient {
   /** A thread or process is there; `first` goes ahead of everything that waits. */
   connect(link: Link, first: readonly string[]): void {
     this.#link = link;
+    this.#generation += 1;
     link.onFrames((frames) => {
       this.#heard += 1;
       for (const frame of frames) this.#receive(frame);
     });
     link.send([...first, ...Array.from(this.#routes.values(), (route) => pack(route))]);
+    for (const { route } of this.#routes.values()) this.#announced.add(route);
   }
 
-  /** The thread or process is gone. */
-  disconnect(why: string): void {
+  /** The thread or process is going to be replaced: nothing more is sent to it, what is in it may be answered. */
+  hold(): void {
+    this.#isReady = false;
+  }
+
+  get isConnected(): boolean {
+    return this.#link !== undefined;
+  }
+
+  /** Which thread or process it is that answers: another one knows nothing of what this one was told. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Has it been sent anything that it has not answered? */
+  get isBusy(): boolean {
+    return [...this.#pending.values()].some(({ isSent }) => isSent);
+  }
+
+  /** Has it been sent something a while ago that it has not answered? */
+  get isOverdue(): boolean {
+    return [...this.#pending.values()].some(({ isSent, oldMs }) => isSent && oldMs > 0);
+  }
+
+  /** What a step of a run that is in it may cost; undefined when it is not. */
+  cpuMsOf(run: number, step: number): number | undefined {
+    return this.#pending.get(run)?.request.route.steps[step]?.[3];
+  }
+
+  /** The thread or process is gone, or as good as gone. */
+  disconnect(death: Death): void {
     this.#link = undefined;
     this.#isReady = false;
+    this.#announced.clear();
     clearTimeout(this.#suspicion);
     this.#suspicion = undefined;
-    const died = failure("crashed", "ERR_SANDBOX_DIED", { detail: why });
-    for (const [id, run] of this.#pending)
-      if (run.isSent) this.#settle(id, run, isUnclear(run) ? { steps: run.answers, isUnclear: true } : fillOpen(run, died));
+    const sent = [...this.#pending].filter(([, run]) => run.isSent);
+    const isQueued = (id: number): boolean => death.begun !== undefined && id > death.begun;
+    const queued = sent.flatMap(([id, run]) => (isQueued(id) ? [run] : []));
+    for (const run of queued) run.isSent = false;
+    this.#outbox = [...queued, ...this.#outbox];
+    for (const [id, run] of death.isFinal ? this.#pending : sent) {
+      if (isQueued(id)) continue;
+      const spentMs = run.oldMs === 0 ? LIMITS.youngRunMs : Math.ceil(performance.now() - run.oldMs) + LIMITS.youngRunMs;
+      this.#settle(id, run, afterDeath({ id, ...run, spentMs }, death));
+    }
+  }
+
+  /** A plugin has moved away: runs through its cell that were not sent are sent back to whoever started them, to be sent where it lives now. */
+  evict(cell: number): void {
+    for (const [id, run] of this.#pending) {
+      if (run.isSent || !run.request.route.steps.some((step) => step[0] === cell)) continue;
+      this.#withdraw(run);
+      const { attempt, spentMs, from } = run.request;
+      this.#settle(id, run, { steps: [], again: { spentMs, until: attempt > 1 ? from : from - 1 } });
+    }
+  }
+
+  /** A cell is gone for good, and with it the routes through it. */
+  forget(cell: number): void {
+    for (const [key, { route, steps }] of this.#routes) {
+      if (!steps.some((step) => step[0] === cell)) continue;
+      this.#routes.delete(key);
+      this.#announced.delete(route);
+    }
+    this.post({ kind: "drop", cell });
   }
 
   post(message: HostMessage, ...bodies: string[]): void {
@@ -101,13 +166,11 @@ export class LaneClient {
 
   /** Handlers that are run together; the lane is told once. */
   route(hook: string, mode: Route["mode"], steps: Route["steps"]): Route {
-    const key = `${hook} ${mode} ${steps.join(" ")}`;
+    const key = keyOf(hook, mode, steps);
     let route = this.#routes.get(key);
     if (!route) {
-      route = { kind: "route", route: this.#routes.size, hook, mode, steps };
+      route = { kind: "route", route: this.#nextRoute++, hook, mode, steps };
       this.#routes.set(key, route);
-      // A lane that is not there yet is told when it comes.
-      if (this.#link) this.post(route);
     }
     return route;
   }
@@ -115,9 +178,10 @@ export class LaneClient {
   /** Runs handlers in this lane. Gives a number to cancel it by. */
   run(request: RunRequest, receiver: Receiver): number {
     const id = this.#nextRun++;
-    const { cause, route, from, chains, event, context } = request;
-    const frame = writeRun(id, cause, route.route, from, chains, event, context);
-    const run: PendingRun = { request, answers: [], receiver, frame, isSent: false, isPartlyAnswered: false, settled: undefined };
+    const { route } = request;
+    if (!this.#announced.has(route.route)) this.#announce(route);
+    const frame = writeRun(id, route.route, request);
+    const run: PendingRun = { request, answers: [], receiver, frame, oldMs: 0, isSent: false, isPartlyAnswered: false, settled: undefined };
     this.#pending.set(id, run);
     this.#queue(run);
     if (!this.#isWatching) {
@@ -131,7 +195,8 @@ export class LaneClient {
   reached(): Promise<void> {
     if (!this.#isReady) return Promise.resolve();
     return new Promise((resolve) => {
-      const request = { cause: 0, route: this.route("", "chain", []), from: 0, chains: false, event: "{}", context: "{}" };
+      const route = this.route("", "chain", []);
+      const request = { cause: 0, route, from: 0, chains: false, attempt: 1, spentMs: 0, event: "{}", context: "{}" };
       this.run(request, { answered: () => resolve() });
     });
   }
@@ -145,6 +210,15 @@ export class LaneClient {
     else this.#withdraw(run);
   }
 
+  /** A lane that is not there yet is told when it comes. */
+  #announce(route: Route): void {
+    const { hook, mode, steps } = route;
+    this.#routes.set(keyOf(hook, mode, steps), route);
+    if (!this.#link) return;
+    this.#announced.add(route.route);
+    this.post(route);
+  }
+
   /** Most runs are over before a clock of their own would be worth its price: only those that have grown old get one. */
   #watchOld(): void {
     this.#isWatching = false;
@@ -155,6 +229,7 @@ export class LaneClient {
     const milliseconds = budgetOf(run.request) + LIMITS.laneGraceMs;
     const { promise, resolve } = Promise.withResolvers<void>();
     run.settled = resolve;
+    run.oldMs = performance.now();
     void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(id, run, milliseconds) });
   }
 
@@ -170,7 +245,7 @@ export class LaneClient {
     if (this.#suspicion) return;
     let longestMs = 0;
     for (const { request } of this.#pending.values()) for (const step of request.route.steps) longestMs = Math.max(longestMs, step[3]);
-    const allowedMs = longestMs + LIMITS.turnSlackMs;
+    const allowedMs = turnMs(longestMs);
     const heard = this.#heard;
     this.#suspicion = setTimeout(() => {
       this.#suspicion = undefined;
@@ -248,18 +323,15 @@ export function takeReply(reply: HotReply, route: Route, answers: (StepAnswer | 
   }
 }
 
-export function failure(status: StepAnswer["status"], code: ErrorCode, params: ErrorParams): StepAnswer {
-  return { status, wallUs: 0, cpuUs: 0, body: JSON.stringify({ code, message: errorMessage(code, params) }) };
-}
-
 /** What a run may take in its lane: one after the other the sum, side by side the longest. */
-export function budgetOf({ route, from }: Pick<RunRequest, "route" | "from">): number {
+export function budgetOf({ route, from, spentMs }: Pick<RunRequest, "route" | "from" | "spentMs">): number {
   const walls = route.steps.slice(from).map((step) => step[2]);
-  return isFan(route) ? Math.max(0, ...walls) : walls.reduce((sum, wallMs) => sum + wallMs, 0);
+  const budgetMs = isFan(route) ? Math.max(0, ...walls) : walls.reduce((sum, wallMs) => sum + wallMs, 0);
+  return Math.max(1, budgetMs - spentMs);
 }
 
-function isFan({ mode }: Route): boolean {
-  return mode === "fan" || mode === "gather";
+function keyOf(hook: string, mode: Route["mode"], steps: Route["steps"]): string {
+  return `${hook} ${mode} ${steps.join(" ")}`;
 }
 
 /** Side by side, every open step was running; in a chain only the first one can have been, those behind it were not started. */
@@ -269,15 +341,4 @@ function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): Answers
   const open = firstOpen(answers, from);
   if (open < route.steps.length) answers[open] = answer;
   return { steps: answers };
-}
-
-/** In a chain, answers of earlier steps may have died with the lane before they were sent. */
-function isUnclear({ answers, request, isPartlyAnswered }: PendingRun): boolean {
-  return !isPartlyAnswered && !isFan(request.route) && firstOpen(answers, request.from) < request.route.steps.length - 1;
-}
-
-function firstOpen(answers: readonly (StepAnswer | undefined)[], from: number): number {
-  let at = from;
-  while (answers[at]) at += 1;
-  return at;
 }

@@ -7,11 +7,15 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { CONTROL_FD, laneFd } from "../../protocol/inherited.ts";
+import { pack, unpack } from "../../protocol/frame.ts";
 import { socketLink } from "../../protocol/link.ts";
+import { unitMessage } from "../../protocol/messages.ts";
+import type { UnitMessage } from "../../protocol/messages.ts";
 import { residentMeter } from "./resident.ts";
-import type { LaneUnit } from "./unit.ts";
+import type { LaneUnit, UnitWatcher } from "./unit.ts";
 import type { WallsPlan } from "./walls.ts";
 
+const PING = pack({ kind: "ping" });
 const ENTRY = fileURLToPath(new URL(`../../sandbox/child${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url));
 
 export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
@@ -21,12 +25,19 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
   });
   const sockets = Array.from({ length: lanes }, (_, lane) => child.stdio[laneFd(lane)] as Socket);
   const control = child.stdio[CONTROL_FD] as Socket;
+  const controlLink = socketLink(control);
   let said = "";
-  const keep = (chunk: Buffer): void => {
-    said = `${said}${chunk.toString("utf8")}`.slice(-2_000);
-  };
-  control.on("data", keep).on("error", () => {});
-  child.stderr!.on("data", keep).on("error", () => {});
+  child.stderr!.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString("utf8")}`.slice(-2_000))).on("error", () => {});
+  let watcher: UnitWatcher | undefined;
+  controlLink.onFrames((frames) => {
+    for (const frame of frames) {
+      const message = readMessage(frame, lanes);
+      if (!message) watcher?.nonsense("a control message that is none");
+      else if (message.kind === "ended") said = message.why;
+      else if (message.kind === "held") watcher?.held(message);
+      else watcher?.beat();
+    }
+  });
 
   const exited = once(child, "exit") as Promise<[number | null, string | null]>;
   const ended = exited.then(
@@ -41,6 +52,10 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
     links: sockets.map((socket) => socketLink(socket)),
     ...(child.pid !== undefined && { pid: child.pid }),
     residentBytes: residentMeter(child.pid, walls.wrappers),
+    watch: (listener) => {
+      watcher = listener;
+    },
+    ping: () => controlLink.send([PING]),
     ended,
     kill,
     close: async () => {
@@ -49,6 +64,16 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
       for (const stream of [control, child.stderr as Socket, ...sockets]) stream.destroy();
     },
   };
+}
+
+// SECURITY: comes from the sandbox, so it is checked before it is believed. test/host/process-unit.test.ts
+function readMessage(frame: string, lanes: number): UnitMessage | undefined {
+  try {
+    const message = unitMessage.parse(unpack(frame).header);
+    return message.kind === "held" && message.lane >= lanes ? undefined : message;
+  } catch {
+    return undefined;
+  }
 }
 
 function lastLine(text: string): string {

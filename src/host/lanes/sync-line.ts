@@ -31,8 +31,7 @@ export class SyncLine {
     // The lane may not have heard of the route yet: that message went another way.
     const isNew = !this.#routes.has(request.route);
     if (isNew) this.#routes.add(request.route);
-    const { cause, route, from, chains, event, context } = request;
-    const run = writeRun(id, cause, route.route, from, chains, event, context);
+    const run = writeRun(id, request.route.route, request);
     port.postMessage(isNew ? [pack(request.route), run] : [run]);
     for (;;) {
       const seen = Atomics.load(notify, 0);

@@ -1,8 +1,10 @@
 /** Trusted side: the way to every lane for a caller that blocks. Follows the fleet through restarts. */
+import { errorMessage } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { HopRequest } from "../runner/walk.ts";
 import type { Fleet } from "./fleet.ts";
-import { budgetOf, failure } from "./lane-client.ts";
+import { failure } from "./death.ts";
+import { budgetOf } from "./lane-client.ts";
 import type { Answers, RunRequest, StepAnswer } from "./lane-client.ts";
 import { SyncBridge } from "./sync-bridge.ts";
 import { SyncLine } from "./sync-line.ts";
@@ -48,7 +50,7 @@ export class SyncLines {
       this.#lines.delete(lane);
       return died(request);
     } catch (error) {
-      this.#fleet.condemn(lane);
+      this.#fleet.condemn(lane, errorMessage("ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message }));
       const answers: (StepAnswer | undefined)[] = [];
       answers[request.from] = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message });
       return answers;

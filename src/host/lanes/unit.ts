@@ -1,12 +1,22 @@
 /** Trusted side: what starts and dies together: one sandbox process with all its lanes, or one thread. */
 import type { MessagePort } from "node:worker_threads";
 import type { Link } from "../../protocol/link.ts";
+import type { HeldTurn } from "../../protocol/messages.ts";
 
 /** The host's end of a thread's link for synchronous runs. */
 export interface SyncPort {
   readonly port: MessagePort;
   /** Counts up with every answer. */
   readonly notify: Int32Array;
+}
+
+/** What is seen of a unit's lanes from a thread that runs no plugin code. */
+export interface UnitWatcher {
+  held(turn: HeldTurn): void;
+  /** The answer to a ping. */
+  beat(): void;
+  /** It said something that is not in the protocol. */
+  nonsense(why: string): void;
 }
 
 export interface LaneUnit {
@@ -18,6 +28,9 @@ export interface LaneUnit {
   readonly pid?: number;
   /** Memory of the sandbox process; undefined: it is starting or gone, or nobody says. Cheap enough to be asked every few milliseconds. */
   residentBytes?(): number | undefined;
+  watch(watcher: UnitWatcher): void;
+  /** Asks for a sign of life. Missing where the host would notice by itself. */
+  ping?(): void;
   /** Settles once, with the reason, when the unit is gone. */
   readonly ended: Promise<string>;
   /** Ends it at once, whatever it is doing. */

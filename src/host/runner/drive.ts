@@ -1,8 +1,10 @@
 /** Trusted side: drives a run through its lanes: one promise for the gateway, none in between. */
 import type { Outcome } from "../../protocol/outcome.ts";
-import type { Answers, LaneClient, Receiver } from "../lanes/lane-client.ts";
-import { fan } from "./observe.ts";
-import type { Fan } from "./observe.ts";
+import type { AnyHook } from "../../protocol/catalog.ts";
+import type { Answers, LaneClient, Receiver, StepAnswer } from "../lanes/lane-client.ts";
+import type { Handler } from "../registry.ts";
+import { again, fan } from "./observe.ts";
+import type { Fan, FanHop } from "./observe.ts";
 import type { RunInput } from "./run-input.ts";
 import { walk } from "./walk.ts";
 
@@ -23,6 +25,7 @@ class OneByOne implements Receiver {
   readonly #steps: ReturnType<typeof walk>;
   readonly #settle: Settle;
   readonly #running: Running | undefined;
+  #id = 0;
 
   constructor(input: RunInput, settle: Settle, running: Running | undefined) {
     this.#steps = walk(input);
@@ -35,7 +38,7 @@ class OneByOne implements Receiver {
   }
 
   answered(answers: Answers, lane: LaneClient): void {
-    this.#running?.lanes.delete(lane);
+    this.#running?.ended(lane, this.#id);
     try {
       this.#go(this.#steps.next(answers));
     } catch (error) {
@@ -46,37 +49,52 @@ class OneByOne implements Receiver {
   #go(next: IteratorResult<{ lane: LaneClient; request: Parameters<LaneClient["run"]>[0] }, Outcome>): void {
     if (next.done) return this.#settle.resolve(next.value);
     const { lane, request } = next.value;
-    const id = lane.run(request, this);
-    this.#running?.lanes.set(lane, id);
+    this.#id = lane.run(request, this);
+    this.#running?.began(lane, this.#id);
   }
 }
 
 class SideBySide {
   readonly #fan: Fan;
+  readonly #hook: AnyHook;
   readonly #settle: Settle;
   readonly #running: Running | undefined;
-  readonly #answers: Answers[] = [];
-  #open: number;
+  readonly #answers = new Map<Handler, StepAnswer>();
+  #open = 0;
 
   constructor(input: RunInput, settle: Settle, running: Running | undefined) {
     this.#fan = fan(input);
+    this.#hook = input.hook;
     this.#settle = settle;
     this.#running = running;
-    this.#open = this.#fan.hops.length;
   }
 
   start(): void {
-    if (this.#open === 0) return this.#settle.resolve(this.#fan.outcome([]));
-    for (const [index, { lane, request }] of this.#fan.hops.entries()) {
-      const id = lane.run(request, { answered: (answers) => this.#answered(index, lane, answers) });
-      this.#running?.lanes.set(lane, id);
-    }
+    const { hops } = this.#fan;
+    if (hops.length === 0) return this.#settle.resolve(this.#fan.outcome(this.#answers));
+    this.#open = hops.length;
+    for (const hop of hops) this.#go(hop);
   }
 
-  #answered(index: number, lane: LaneClient, answers: Answers): void {
-    this.#running?.lanes.delete(lane);
-    this.#answers[index] = answers;
-    this.#open -= 1;
+  #go(hop: FanHop): void {
+    const { lane, request } = hop;
+    const id = lane.run(request, {
+      answered: (answers) => {
+        this.#running?.ended(lane, id);
+        this.#answered(hop, answers);
+      },
+    });
+    this.#running?.began(lane, id);
+  }
+
+  #answered(hop: FanHop, answers: Answers): void {
+    for (const [at, handler] of hop.handlers.entries()) {
+      const step = answers.steps[at];
+      if (step) this.#answers.set(handler, step);
+    }
+    const rest = answers.again ? again(this.#hook, hop, answers) : [];
+    this.#open += rest.length - 1;
+    for (const next of rest) this.#go(next);
     if (this.#open > 0) return;
     try {
       this.#settle.resolve(this.#fan.outcome(this.#answers));
@@ -88,11 +106,11 @@ class SideBySide {
 
 /** What is in which lane now, so that an abort can cancel it. */
 class Running implements Settle {
-  readonly lanes = new Map<LaneClient, number>();
+  readonly #hops = new Map<string, () => void>();
   readonly #signal: AbortSignal;
   readonly #settle: Settle;
   readonly #onAbort = (): void => {
-    for (const [lane, id] of this.lanes) lane.cancel(id);
+    for (const cancel of this.#hops.values()) cancel();
     this.#settle.reject(this.#signal.reason);
   };
 
@@ -100,6 +118,14 @@ class Running implements Settle {
     this.#signal = signal;
     this.#settle = settle;
     signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  began(lane: LaneClient, id: number): void {
+    this.#hops.set(`${lane.index} ${id}`, () => lane.cancel(id));
+  }
+
+  ended(lane: LaneClient, id: number): void {
+    this.#hops.delete(`${lane.index} ${id}`);
   }
 
   resolve(outcome: Outcome): void {

@@ -1,18 +1,25 @@
 /** Trusted side: observe and evaluate hooks. Every handler gets its own copy; they start in priority order and run side by side. */
 import type { Call, Evaluation, Outcome } from "../../protocol/outcome.ts";
-import type { Answers } from "../lanes/lane-client.ts";
+import type { AnyHook } from "../../protocol/catalog.ts";
+import type { Answers, StepAnswer } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer, skipped } from "./answer.ts";
 import type { Read } from "./answer.ts";
 import { eligible, report } from "./eligible.ts";
 import type { RunInput } from "./run-input.ts";
-import { fansOf } from "./segments.ts";
+import { withAttempt } from "./redo.ts";
+import { alone, fansOf, isStale } from "./segments.ts";
 import type { HopRequest } from "./walk.ts";
 
 /** The hops to run side by side, and what their answers come to. */
 export interface Fan {
-  readonly hops: readonly HopRequest[];
-  outcome(answers: readonly Answers[]): Outcome;
+  readonly hops: readonly FanHop[];
+  outcome(answers: ReadonlyMap<Handler, StepAnswer>): Outcome;
+}
+
+export interface FanHop extends HopRequest {
+  /** Whose answers will come, in the order of the route. */
+  readonly handlers: readonly Handler[];
 }
 
 export function fan(input: RunInput): Fan {
@@ -20,20 +27,33 @@ export function fan(input: RunInput): Fan {
   const chosen = eligible(input);
   const segments = fansOf(hook, chosen);
   return {
-    hops: segments.map(({ lane, route }) => ({ lane, request: { cause, route, from: 0, chains: false, event, context } })),
+    hops: segments.flatMap((segment) => {
+      const request = { cause, from: 0, chains: false, attempt: 1, spentMs: 0, event, context };
+      const { handlers } = segment;
+      if (!isStale(segment)) return { lane: segment.lane, request: { ...request, route: segment.route }, handlers };
+      return handlers.map((handler) => {
+        const { lane, route } = alone(hook, handler);
+        return { lane, request: { ...request, route }, handlers: [handler] };
+      });
+    }),
     outcome: (answers) => {
       const reads = new Map<Handler, Read>();
-      for (const [index, { handlers }] of segments.entries()) {
-        for (const [position, handler] of handlers.entries()) {
-          const step = answers[index]?.steps[position];
-          if (step) reads.set(handler, readAnswer(input, handler, step));
-        }
-      }
+      for (const [handler, step] of answers) reads.set(handler, readAnswer(input, handler, step));
       const called = chosen.map((handler): Call => reads.get(handler)?.call ?? skipped(handler));
       const result = hook.kind === "evaluate" ? chosen.map((handler) => evaluation(handler, reads.get(handler))) : undefined;
       return { runId, hook: hook.name, decision: "pass", result, by: undefined, reason: undefined, calls: report(input, chosen, called) };
     },
   };
+}
+
+/** What is left of a hop whose sandbox has died: each handler by itself, for the second time. */
+export function again(hook: AnyHook, { request, handlers }: FanHop, { steps, again: redo }: Answers): FanHop[] {
+  const { spentMs } = redo!;
+  return handlers.flatMap((handler, at) => {
+    if (steps[at]) return [];
+    const { lane, route } = alone(hook, handler);
+    return { lane, request: { ...request, route, attempt: 2, spentMs, context: withAttempt(request.context, 2) }, handlers: [handler] };
+  });
 }
 
 function evaluation({ plugin }: Handler, read: Read | undefined): Evaluation {

@@ -1,15 +1,45 @@
 /** Trusted side: handlers in a row that live in one lane, with the route the lane knows them by. Worked out once per plan. */
 import type { AnyHook } from "../../protocol/catalog.ts";
-import type { Route } from "../../protocol/messages.ts";
+import type { Route, Step } from "../../protocol/messages.ts";
 import type { LaneClient } from "../lanes/lane-client.ts";
 import type { Handler, Plan } from "../registry.ts";
 
-export interface Segment {
+/** Where handlers live, and what they are called there. */
+export interface Place {
   readonly lane: LaneClient;
   readonly route: Route;
+}
+
+export interface Segment extends Place {
   readonly handlers: readonly Handler[];
-  /** The route of one handler alone. */
-  alone(at: number): Route;
+}
+
+/** One handler by itself, where it lives now. */
+export function alone(hook: AnyHook, handler: Handler): Place {
+  const { lane } = handler.home;
+  return { lane, route: lane.route(hook.name, modeOf(hook), [stepOf(handler)]) };
+}
+
+function stepOf({ home, index, budget }: Handler): Step {
+  return [home.cell, index, budget.wallMs.value, budget.cpuMs.value];
+}
+
+/** Has one of them moved to another cell since? */
+export function isStale({ route, handlers }: Segment): boolean {
+  return handlers.some(({ home }, at) => home.cell !== route.steps[at]![0]);
+}
+
+function modeOf({ kind }: AnyHook): Route["mode"] {
+  switch (kind) {
+    case "sync":
+      return "sync";
+    case "evaluate":
+      return "gather";
+    case "observe":
+      return "fan";
+    default:
+      return "chain";
+  }
 }
 
 const known = new WeakMap<Plan, readonly Segment[]>();
@@ -20,18 +50,18 @@ export function segmentsOf(hook: AnyHook, plan: Plan): readonly Segment[] {
     const rows: Handler[][] = [];
     for (const handler of plan) {
       const row = rows.at(-1);
-      if (row?.[0]!.lane === handler.lane) row.push(handler);
+      if (row?.[0]!.home.lane === handler.home.lane) row.push(handler);
       else rows.push([handler]);
     }
-    return rows.map((handlers) => segment(hook, hook.kind === "sync" ? "sync" : "chain", handlers));
+    return rows.map((handlers) => segment(hook, handlers));
   });
 }
 
 /** By lane: for hooks whose handlers run side by side. */
 export function fansOf(hook: AnyHook, plan: Plan): readonly Segment[] {
   return remembered(plan, () => {
-    const lanes = Map.groupBy(plan, ({ lane }) => lane);
-    return Array.from(lanes.values(), (handlers) => segment(hook, hook.kind === "evaluate" ? "gather" : "fan", handlers));
+    const lanes = Map.groupBy(plan, ({ home }) => home.lane);
+    return Array.from(lanes.values(), (handlers) => segment(hook, handlers));
   });
 }
 
@@ -41,13 +71,7 @@ function remembered(plan: Plan, make: () => readonly Segment[]): readonly Segmen
   return segments;
 }
 
-function segment(hook: AnyHook, mode: Route["mode"], handlers: readonly Handler[]): Segment {
-  const { lane } = handlers[0]!;
-  const route = (some: readonly Handler[]): Route =>
-    lane.route(
-      hook.name,
-      mode,
-      some.map(({ step }) => step),
-    );
-  return { lane, handlers, route: route(handlers), alone: (at) => route([handlers[at]!]) };
+function segment(hook: AnyHook, handlers: readonly Handler[]): Segment {
+  const { lane } = handlers[0]!.home;
+  return { lane, handlers, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
 }

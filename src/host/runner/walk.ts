@@ -6,14 +6,15 @@ import type { AnyHook } from "../../protocol/catalog.ts";
 import { start } from "../../protocol/merge.ts";
 import type { Merged } from "../../protocol/merge.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
-import { failure } from "../lanes/lane-client.ts";
+import { failure } from "../lanes/death.ts";
 import type { Answers, LaneClient, RunRequest } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer } from "./answer.ts";
 import { eligible, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { RunInput } from "./run-input.ts";
-import { segmentsOf } from "./segments.ts";
+import { FIRST, Redo, withAttempt } from "./redo.ts";
+import { isStale, segmentsOf } from "./segments.ts";
 
 export interface HopRequest {
   readonly lane: LaneClient;
@@ -34,25 +35,26 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
   let by: Handler | undefined;
 
   for (const segment of segmentsOf(hook, chosen)) {
-    const { lane, handlers } = segment;
-    let isAlone = false;
+    const { handlers } = segment;
+    let redo: Redo | undefined;
     for (let at = 0; at < handlers.length && !by;) {
-      // After a death whose cause is not clear the rest is run one by one, so that the next one has a name.
-      const route = isAlone ? segment.alone(at) : segment.route;
-      const offset = isAlone ? at : 0;
       if (written !== state.event) {
         written = state.event;
         event = JSON.stringify(written);
       }
-      const { steps, isUnclear } = yield {
-        lane,
-        request: { cause, route, from: at - offset, chains: state.frozen.size === 0, event, context: input.contextText },
-      };
+      if (isStale(segment)) redo ??= new Redo(segment);
+      const { lane, route } = redo?.place(hook, at) ?? segment;
+      const { offset, attempt, spentMs } = redo?.attempt(at) ?? FIRST;
+      const chains = state.frozen.size === 0;
+      const context = withAttempt(input.contextText, attempt);
+      const answers =
+        redo?.known(at) ?? (yield { lane, request: { cause, route, from: at - offset, chains, attempt, spentMs, event, context } });
+      const { steps } = answers;
       const first = at;
-      if (isUnclear) isAlone = true;
+      if (answers.again) (redo ??= new Redo(segment)).note(answers, at, offset);
       for (; at < handlers.length; at++) {
         // The lane left the rest to us: go on with a new hop from here. It may not leave us everything.
-        const step = steps[at - offset] ?? (at === first && !isUnclear ? NO_ANSWER : undefined);
+        const step = steps[at - offset] ?? (at === first && !answers.again ? NO_ANSWER : undefined);
         if (!step) break;
         const handler = handlers[at]!;
         const { call, answer } = readAnswer(input, handler, step);
