@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf } from "../support/process.ts";
 import { readCorpus } from "./corpus.ts";
-import type { Order, Report, Residue } from "./order.ts";
+import type { Order, Report } from "./order.ts";
 import { cpuMs } from "./process-stats.ts";
 import { Stage } from "./stage.ts";
 import type { Slot } from "./stage.ts";
@@ -35,18 +35,19 @@ async function perform({ isolation, slots, calls }: Order): Promise<void> {
   stage.load.tally = rest;
   while (stage.load.sent < calls) await stage.load.probe();
   await stage.load.stop();
-  const residue = await whatIsLeft(stage);
-  tell({ kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue });
+  const cpuShare = await restlessness();
   clearInterval(beat);
   await stage[Symbol.asyncDispose]();
+  const strays = childrenOf(process.pid).length;
+  tell({ kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue: { cpuShare, strays } });
   process.disconnect();
 }
 
-async function whatIsLeft({ host }: Stage): Promise<Residue> {
-  const pids = host.pids();
+/** The share of a core that the children use while nobody asks anything of them. */
+async function restlessness(): Promise<number> {
+  const pids = childrenOf(process.pid);
   const used = (): number => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const before = used();
   await sleep(RESIDUE_MS);
-  const strays = childrenOf(process.pid).filter((pid) => !host.pids().includes(pid)).length;
-  return { cpuShare: (used() - before) / RESIDUE_MS, strays };
+  return (used() - before) / RESIDUE_MS;
 }

@@ -9,6 +9,7 @@ import { median, quantile } from "../../bench/statistics.ts";
 import { isAlive } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { BENIGN } from "./benign.ts";
+import { SHORT } from "./budgets.ts";
 import { readCorpus } from "./corpus.ts";
 import { Stage } from "./stage.ts";
 import type { Slot } from "./stage.ts";
@@ -17,13 +18,12 @@ const { values: flags } = parseArgs({ options: { json: { type: "boolean", defaul
 
 /** Each loops in a way of its own, and V8 can stop them all. */
 const CPU_ATTACKS = ["cpu-01-sync-loop", "cpu-04-loop-in-then", "cpu-08-async-generator", "cpu-10-regex-backtrack"];
-const BUDGET = { timeoutMs: 500, cpuMs: 100 };
 const MAX_RATIO = 3;
 const MAX_RECOVERY_MS = 500;
 /** 3 s at 200 a second; the p99 is then the sixth worst. */
 const WINDOW_CALLS = 600;
 /** An attack takes at least its CPU budget, so this many are enough for a window. */
-const ATTACKS_PER_WINDOW = (WINDOW_CALLS / 200) * (1_000 / BUDGET.cpuMs);
+const ATTACKS_PER_WINDOW = (WINDOW_CALLS / 200) * (1_000 / SHORT.cpuMs);
 const KILLS = 7;
 /** Calls between two kills: 2 s. */
 const CALM_CALLS = 400;
@@ -40,7 +40,7 @@ const corpus = new Map(readCorpus().map((attack) => [attack.name, attack]));
 const slots: Slot[] = Array.from({ length: rounds * ATTACKS_PER_WINDOW }, (_, at) => ({
   id: `attack-${at}`,
   attack: corpus.get(CPU_ATTACKS[at % CPU_ATTACKS.length]!)!,
-  budget: BUDGET,
+  budget: SHORT,
 }));
 
 const measured = await besideAttacks();

@@ -11,9 +11,9 @@ export interface Order {
 
 /** What is left of it when the load has ended. */
 export interface Residue {
-  /** The sandbox's processor time, of one core, when nothing is asked of it any more. */
+  /** Processor time of all child processes, of one core, when nothing is asked of them any more. */
   readonly cpuShare: number;
-  /** Child processes that the host does not know. */
+  /** Child processes that are still there when the host is closed. */
   readonly strays: number;
 }
 

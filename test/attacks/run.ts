@@ -1,8 +1,8 @@
 /** `npm run test:attacks`: every attack of the corpus against a host under load; a table at the end. Exit code 1 when a rule was broken. */
 import { parseArgs } from "node:util";
+import { GROWERS, LONG, SHORT } from "./budgets.ts";
 import { CONTROL, readCorpus } from "./corpus.ts";
 import type { Order } from "./order.ts";
-import type { Budget } from "./stage.ts";
 import { perform } from "./supervise.ts";
 import type { OnProgress } from "./supervise.ts";
 import { summaryLines, sums, table } from "./table.ts";
@@ -34,13 +34,8 @@ const { values: flags } = parseArgs({
   },
 });
 
-/** A call may wait half a second and compute a tenth. */
-const SHORT: Budget = { timeoutMs: 500, cpuMs: 100 };
-/** Long enough for every limit of memory to be reached first. */
-const LONG: Budget = { timeoutMs: 5_000, cpuMs: 5_000 };
 /** Those that abort V8 or fill the machine when they are given the time. */
 const ABORTERS = /^mem-(?:02|05|14|22|25)-/;
-const GROWERS = /^(?:mem|hst|fld)-/;
 
 if (flags.help) console.log(HELP);
 else await main();

@@ -44,7 +44,7 @@ export const SENTINEL_ENV = "CREEL_ATTACK_SENTINEL";
 
 /** What the host said since the last attack began. */
 export interface Heard {
-  readonly restarts: { readonly why: string; readonly named: readonly string[] }[];
+  readonly restarts: { readonly why: string; readonly culprit: string | undefined }[];
   /** Innocent plugins that were blamed for anything. */
   readonly innocents: Set<string>;
   /** What attacks say they found. */
@@ -109,9 +109,9 @@ export class Stage implements AsyncDisposable {
   #listen(): void {
     const { host } = this;
     host.on("restart", (fact) => {
-      const named = namesIn(fact);
-      this.heard.restarts.push({ why: fact.why, named });
-      for (const id of named) if (isBenign(id)) this.heard.innocents.add(id);
+      const { why, culprit } = fact as { why: string; culprit?: string };
+      this.heard.restarts.push({ why, culprit });
+      if (culprit !== undefined && isBenign(culprit)) this.heard.innocents.add(culprit);
       this.search("a restart", fact);
     });
     host.on("replaced", (fact) => {
@@ -145,12 +145,6 @@ function inTurn(slots: readonly Slot[]): PluginSpec[] {
 
 function idle(at: number): PluginSpec {
   return { id: `idle-${at}`, source: "export default () => {};" };
-}
-
-/** The plugins a restart is blamed on. */
-function namesIn(fact: object): string[] {
-  const { culprits } = fact as { culprits?: readonly string[] };
-  return [...(culprits ?? [])];
 }
 
 /** What `host.call` of an attack comes to, by the key it asks for. */

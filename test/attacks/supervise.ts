@@ -8,7 +8,7 @@ import { SENTINEL, SENTINEL_ENV } from "./stage.ts";
 import type { Trial } from "./trial.ts";
 
 const GATEWAY = fileURLToPath(new URL("./gateway.ts", import.meta.url));
-/** The gateway says every second that it lives. */
+/** The gateway says every second that it lives, until its work is done. */
 const SILENCE_MS = 20_000;
 /** A sandbox notices that its gateway is gone when the pipe closes, which is at once. */
 const ORPHAN_MS = 2_000;
@@ -17,6 +17,8 @@ export interface Death {
   readonly id: string;
   readonly attack: string;
   readonly how: string;
+  /** It lived and did nothing any more, or could not end. */
+  readonly isSilent: boolean;
 }
 
 export interface Performance {
@@ -35,11 +37,11 @@ interface Act {
   readonly trials: Trial[];
   readonly end: Extract<Report, { kind: "end" }> | undefined;
   /** The attack it was at when it died, and how; undefined when it did not. */
-  readonly death: { readonly id: string | undefined; readonly how: string } | undefined;
+  readonly death: { readonly id: string | undefined; readonly how: string; readonly isSilent: boolean } | undefined;
   readonly pids: ReadonlySet<number>;
 }
 
-export async function perform(order: Order, progress: OnProgress): Promise<Performance> {
+export async function perform(order: Order, progress: OnProgress, silenceMs = SILENCE_MS): Promise<Performance> {
   const trials: Trial[] = [];
   const deaths: Death[] = [];
   const residues: Residue[] = [];
@@ -47,7 +49,7 @@ export async function perform(order: Order, progress: OnProgress): Promise<Perfo
   const sent = (): number => [...trials.map(({ benign }) => benign), ...rests].reduce((sum, benign) => sum + benign.sent, 0);
   let [orphans, slots] = [0, order.slots];
   while (true) {
-    const act = await oneAct({ ...order, slots, calls: order.calls - sent() }, (trial) =>
+    const act = await oneAct({ ...order, slots, calls: order.calls - sent() }, silenceMs, (trial) =>
       progress(order.slots.length - slots.length + (slots.findIndex(({ id }) => id === trial.id) + 1), order.slots.length, trial),
     );
     trials.push(...(act.end?.trials ?? act.trials));
@@ -59,7 +61,7 @@ export async function perform(order: Order, progress: OnProgress): Promise<Perfo
     if (!act.death) return { trials, rests, deaths, residues, orphans };
     const at = slots.findIndex(({ id }) => id === act.death!.id);
     const culprit = slots[at] ?? { id: "none", attack: "none" };
-    const death = { id: culprit.id, attack: culprit.attack, how: act.death.how };
+    const death = { id: culprit.id, attack: culprit.attack, how: act.death.how, isSilent: act.death.isSilent };
     deaths.push(death);
     slots = slots.slice(at + 1);
     progress(order.slots.length - slots.length, order.slots.length, death);
@@ -74,7 +76,7 @@ async function outlived(pids: ReadonlySet<number>): Promise<number> {
   return [...pids].filter(isAlive).length;
 }
 
-async function oneAct(order: Order, progress: (trial: Trial) => void): Promise<Act> {
+async function oneAct(order: Order, silenceMs: number, progress: (trial: Trial) => void): Promise<Act> {
   const child = fork(GATEWAY, {
     execArgv: ["-C", "source", "--disable-warning=ExperimentalWarning"],
     env: { ...process.env, [SENTINEL_ENV]: SENTINEL },
@@ -90,7 +92,7 @@ async function oneAct(order: Order, progress: (trial: Trial) => void): Promise<A
   const silence = setTimeout(() => {
     isSilent = true;
     child.kill("SIGKILL");
-  }, SILENCE_MS);
+  }, silenceMs);
   child.on("message", (message) => {
     const report = message as Report;
     silence.refresh();
@@ -106,11 +108,11 @@ async function oneAct(order: Order, progress: (trial: Trial) => void): Promise<A
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   child.on("close", (code, signal) => {
     const last = said.trim().split("\n").at(-1) ?? "";
-    if (isSilent) resolve(`the gateway said nothing for ${SILENCE_MS / 1_000} s`);
+    if (isSilent) resolve(`the gateway said nothing for ${silenceMs / 1_000} s`);
     else if (code !== 0) resolve(`the gateway ended with ${signal ?? code}${last && `: ${last}`}`);
     else resolve(end ? undefined : "the gateway ended early");
   });
   const how = await promise;
   clearTimeout(silence);
-  return { trials, end, death: how === undefined ? undefined : { id: at, how }, pids };
+  return { trials, end, death: how === undefined ? undefined : { id: at, how, isSilent }, pids };
 }

@@ -10,7 +10,7 @@ import { quantile } from "../../bench/statistics.ts";
 import { emptyTally, LOST_MS } from "./load.ts";
 import type { Tally } from "./load.ts";
 import { rssMb } from "./process-stats.ts";
-import type { Slot, Stage } from "./stage.ts";
+import type { Heard, Slot, Stage } from "./stage.ts";
 
 export interface Settled {
   /** Loading is a call, too: code at the top of a file runs there, and has a budget. */
@@ -29,7 +29,7 @@ export interface Trial {
   readonly id: string;
   readonly attack: string;
   readonly calls: readonly Settled[];
-  readonly restarts: readonly { readonly why: string; readonly named: readonly string[] }[];
+  readonly restarts: Heard["restarts"];
   readonly innocents: readonly string[];
   readonly loot: readonly string[];
   readonly leaks: readonly string[];
@@ -50,7 +50,7 @@ const GAP_RESOLUTION_MS = 5;
 /** `tally` may still change: calls that were sent during the attack may be answered later, or lost. */
 export interface Tried {
   readonly tally: Tally;
-  trial(): Trial;
+  readonly trial: () => Trial;
 }
 
 export async function tryAttack(stage: Stage, slot: Slot): Promise<Tried> {

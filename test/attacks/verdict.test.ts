@@ -28,7 +28,7 @@ const TRIAL: Trial = {
 };
 const call = (change: Partial<Settled>) => broken({ ...TRIAL, calls: [{ ...CALL, ...change }] });
 const benign = (change: Partial<Trial["benign"]>) => broken({ ...TRIAL, benign: { ...TRIAL.benign, ...change } });
-const killed = { why: "killed", named: ["evil"] };
+const killed = { why: "killed", culprit: "evil" };
 
 describe("the verdict on an attack", () => {
   it("that was stopped and named is that no rule was broken", () => {
@@ -52,7 +52,7 @@ describe("the verdict on an attack", () => {
     expect(call({ named: [] })).toEqual(["the call came to cpu and nobody was named"]);
     expect(call({ named: ["evil", "rewriter"] })).toEqual(["rewriter was named"]);
     expect(call({ status: "gone", named: ["evil"] })).toEqual(["the outcome of the call does not mention the plugin"]);
-    expect(broken({ ...TRIAL, restarts: [{ why: "killed", named: [] }] })).toEqual(["a restart that does not name it: killed"]);
+    expect(broken({ ...TRIAL, restarts: [{ why: "killed", culprit: undefined }] })).toEqual(["a restart that names nobody: killed"]);
     expect(broken({ ...TRIAL, innocents: ["ledger"] })).toEqual(["ledger was blamed"]);
   });
 

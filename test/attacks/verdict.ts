@@ -38,7 +38,7 @@ function naming({ id, calls, restarts, innocents }: Trial): string[] {
   return [
     ...unnamed.map(({ phase, status }) => `the ${phase} came to ${status} and nobody was named`),
     ...misnamed.map((other) => `${other} was named`),
-    ...restarts.filter(({ named }) => !named.includes(id)).map(({ why }) => `a restart that does not name it: ${why}`),
+    ...restarts.filter(({ culprit }) => culprit !== id).map(({ why, culprit }) => `a restart that names ${culprit ?? "nobody"}: ${why}`),
     ...innocents.map((other) => `${other} was blamed`),
   ];
 }

@@ -1,0 +1,209 @@
+/**
+ * Random attacks, killed processes and benign load for a long time, and whether memory, handles, threads and processes stay flat:
+ * `node -C source scripts/soak.ts --minutes 30`. Samples are taken between two attacks, after a collection; the first part is warm-up.
+ */
+import { parseArgs, styleText } from "node:util";
+import { SHORT } from "../test/attacks/budgets.ts";
+import { readCorpus } from "../test/attacks/corpus.ts";
+import { cpuMs, descriptors, rssMb, threads } from "../test/attacks/process-stats.ts";
+import { SENTINEL, SENTINEL_ENV, Stage } from "../test/attacks/stage.ts";
+import type { Slot } from "../test/attacks/stage.ts";
+import { sparkline, trend } from "../test/attacks/trend.ts";
+import type { Sample } from "../test/attacks/trend.ts";
+import { tryAttack } from "../test/attacks/trial.ts";
+import { emptyTally } from "../test/attacks/load.ts";
+import type { Tally } from "../test/attacks/load.ts";
+import { broken } from "../test/attacks/verdict.ts";
+import { childrenOf } from "../test/support/process.ts";
+import { collectGarbage } from "../src/sandbox/garbage.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "30" },
+    seed: { type: "string", default: String(Date.now() % 100_000) },
+    json: { type: "boolean", default: false },
+  },
+});
+
+/** Of so many acts one is a SIGKILL out of the blue instead of an attack. */
+const KILL_EVERY = 20;
+const SAMPLES = 120;
+const WARM_UP = 0.25;
+const WIDTH = 40;
+/** At 200 calls a second and a few acts a second, the oldest of these have long been answered. */
+const KEPT_ACTS = 200;
+/** Below this a run is too short to tell filling caches from a leak: memory is then only held to half as much again. */
+const LONG_MINUTES = 5;
+
+const minutes = Number(flags.minutes);
+const memoryShare = minutes < LONG_MINUTES ? 0.5 : 0.1;
+
+interface Series {
+  readonly name: string;
+  readonly unit: string;
+  readonly read: (stage: Stage) => number;
+  /** What it may grow by over the whole time, given its median. */
+  readonly tolerance: (median: number) => number;
+}
+
+const memory = (median: number): number => median * memoryShare;
+const total = (pids: readonly number[], read: (pid: number) => number): number => pids.reduce((sum, pid) => sum + read(pid), 0);
+
+const SERIES: readonly Series[] = [
+  { name: "gateway memory", unit: "MB", read: () => rssMb("self"), tolerance: memory },
+  { name: "gateway heap", unit: "MB", read: () => process.memoryUsage().heapUsed / 2 ** 20, tolerance: memory },
+  { name: "gateway descriptors", unit: "", read: () => descriptors("self"), tolerance: () => 1 },
+  { name: "gateway handles", unit: "", read: () => process.getActiveResourcesInfo().length, tolerance: () => 1 },
+  { name: "gateway threads", unit: "", read: () => threads("self"), tolerance: () => 1 },
+  { name: "child processes", unit: "", read: () => childrenOf(process.pid).length, tolerance: () => 0.5 },
+  { name: "sandbox memory", unit: "MB", read: ({ host }) => total(host.pids(), rssMb), tolerance: (median) => median * 0.5 },
+  { name: "sandbox threads", unit: "", read: ({ host }) => total(host.pids(), threads), tolerance: () => 2 },
+  { name: "sandbox descriptors", unit: "", read: ({ host }) => total(host.pids(), descriptors), tolerance: () => 2 },
+];
+
+/** An attack or a kill, and what it cost. Answers to calls of the last ones may still come. */
+interface Act {
+  readonly tally: Tally;
+  readonly faults: () => readonly string[];
+}
+
+const counts = { attacks: 0, kills: 0, restarts: 0, sent: 0, right: 0, wrong: 0, blocked: 0, lost: 0, retried: 0 };
+const faults: string[] = [];
+const samples = new Map(SERIES.map(({ name }) => [name, [] as Sample[]]));
+const random = generator(Number(flags.seed));
+
+process.env[SENTINEL_ENV] = SENTINEL;
+await main();
+
+async function main(): Promise<void> {
+  const slots: Slot[] = readCorpus().map((one) => ({ id: one.name, attack: one, budget: SHORT }));
+  const stage = await Stage.open({ isolation: "process", slots });
+  stage.host.on("restart", () => (counts.restarts += 1));
+  const startedMs = performance.now();
+  const endMs = startedMs + minutes * 60_000;
+  const everyMs = (endMs - startedMs) / SAMPLES;
+  let sampleMs = startedMs;
+  let sayMs = startedMs;
+  const acts: Act[] = [plain(stage.load.tally)];
+  stage.load.start();
+  while (performance.now() < endMs) {
+    acts.push(random() < 1 / KILL_EVERY ? await kill(stage) : await attack(stage, slots[Math.floor(random() * slots.length)]!));
+    if (acts.length > KEPT_ACTS) acts.splice(0, KEPT_ACTS / 2).forEach(count);
+    if (performance.now() >= sampleMs) {
+      sample(stage, performance.now() - startedMs);
+      sampleMs += everyMs;
+    }
+    if (performance.now() >= sayMs) {
+      sayMs += Math.max(5_000, everyMs);
+      say(performance.now() - startedMs);
+    }
+  }
+  await stage.load.stop();
+  acts.forEach(count);
+  await stage[Symbol.asyncDispose]();
+  report();
+}
+
+async function attack(stage: Stage, slot: Slot): Promise<Act> {
+  forgive(stage, slot);
+  const tried = await tryAttack(stage, slot);
+  counts.attacks += 1;
+  return { tally: tried.tally, faults: () => broken(tried.trial()).map((fault) => `${slot.id}: ${fault}`) };
+}
+
+/** Out of quarantine: here the same plugin comes again and again. */
+function forgive({ host }: Stage, { id }: Slot): void {
+  (host as { release?(plugin: string): void }).release?.(id);
+}
+
+async function kill(stage: Stage): Promise<Act> {
+  const tally = emptyTally();
+  stage.load.tally = tally;
+  process.kill(stage.host.pids()[0]!, "SIGKILL");
+  counts.kills += 1;
+  await stage.load.probe();
+  return plain(tally);
+}
+
+function plain(tally: Tally): Act {
+  return {
+    tally,
+    faults: () => (tally.wrong + tally.lost > 0 ? [`a kill: ${tally.wrong} wrong, ${tally.lost} lost: ${tally.examples[0]}`] : []),
+  };
+}
+
+function count({ tally: { sent, right, wrong, blocked, lost, retried }, faults: found }: Act): void {
+  counts.sent += sent;
+  counts.right += right;
+  counts.wrong += wrong;
+  counts.blocked += blocked;
+  counts.lost += lost;
+  counts.retried += retried;
+  faults.push(...found());
+}
+
+function sample(stage: Stage, atMs: number): void {
+  collectGarbage();
+  for (const { name, read } of SERIES) samples.get(name)!.push({ atMs, value: read(stage) });
+}
+
+function now(name: string): string {
+  return String(Math.round(samples.get(name)!.at(-1)?.value ?? 0));
+}
+
+function say(atMs: number): void {
+  process.stderr.write(
+    `${(atMs / 60_000).toFixed(1)} min: ${counts.attacks} attacks, ${counts.kills} kills, ${counts.restarts} restarts, ${faults.length} faults; ` +
+      `gateway ${now("gateway memory")} MB, ${now("gateway descriptors")} descriptors, ${now("gateway threads")} threads; sandbox ${now("sandbox memory")} MB\n`,
+  );
+}
+
+function report(): void {
+  const series = SERIES.map(({ name, unit, tolerance }) => {
+    const all = samples.get(name)!;
+    const warm = all.slice(Math.floor(all.length * WARM_UP));
+    const found = trend(warm);
+    return {
+      name,
+      unit,
+      ...found,
+      tolerance: tolerance(found.median),
+      isFlat: found.growth <= tolerance(found.median),
+      line: sparkline(all, WIDTH),
+    };
+  });
+  const isWell = faults.length === 0 && series.every(({ isFlat }) => isFlat);
+  if (!isWell) process.exitCode = 1;
+  if (flags.json) {
+    console.log(JSON.stringify({ minutes, seed: flags.seed, counts, series, faults }, undefined, 2));
+    return;
+  }
+  console.log(`\n${minutes} minutes, seed ${flags.seed}; the first quarter is warm-up, growth is by the median slope of the rest`);
+  for (const { name, unit, first, last, median, growth, tolerance, isFlat, line } of series)
+    console.log(
+      `${paint(isFlat, isFlat ? "✓ flat " : "✗ rises")} ${name.padEnd(20)} ${line.padEnd(WIDTH)} ` +
+        `${first.toFixed(0)} … ${last.toFixed(0)} ${unit}, median ${median.toFixed(0)}, growth ${growth.toFixed(1)}, at most ${tolerance.toFixed(1)}`,
+    );
+  console.log(
+    `${counts.attacks} attacks, ${counts.kills} kills, ${counts.restarts} restarts; ${counts.sent} benign calls: ${counts.right} right, ` +
+      `${counts.wrong} wrong (${counts.blocked} blocked), ${counts.lost} lost; ${counts.retried} handlers called again; ` +
+      `${(cpuMs("self") / 1_000).toFixed(0)} s of processor time in the gateway`,
+  );
+  for (const fault of faults.slice(0, 20)) console.log(paint(false, `✗ ${fault.slice(0, 300)}`));
+  console.log(paint(isWell, isWell ? "flat, and every rule held" : `${faults.length} faults`));
+}
+
+function paint(isHeld: boolean, text: string): string {
+  return styleText(isHeld ? "green" : "red", text, { stream: process.stdout });
+}
+
+/** A small generator of random numbers (mulberry32): the same seed, the same attacks in the same order. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
