@@ -1,37 +1,11 @@
 /** The fleet: a unit that dies is replaced, its lanes live on, what was not sent goes to the replacement, and a closed fleet stays closed. */
 import { expect, it, vi } from "vitest";
 import { Fleet } from "../../src/host/lanes/fleet.ts";
-import type { LaneUnit, UnitWatcher } from "../../src/host/lanes/unit.ts";
 import { writeReply } from "../../src/protocol/hot.ts";
-import { PlayedLink, start } from "../support/lane.ts";
+import { start } from "../support/lane.ts";
+import { PlayedUnit } from "../support/unit.ts";
 
-class PlayedUnit implements LaneUnit {
-  readonly links: PlayedLink[];
-  readonly pid = 1;
-  watcher: UnitWatcher | undefined;
-  watch(watcher: UnitWatcher): void {
-    this.watcher = watcher;
-  }
-  readonly #ended = Promise.withResolvers<string>();
-  readonly ended = this.#ended.promise;
-  isClosed = false;
-  constructor(lanes: number) {
-    this.links = Array.from({ length: lanes }, () => new PlayedLink());
-  }
-  die(why = "it died"): void {
-    this.#ended.resolve(why);
-  }
-  kill(): void {
-    this.die("it was killed");
-  }
-  async close(): Promise<void> {
-    this.isClosed = true;
-    this.die("it was closed");
-    await this.ended;
-  }
-}
-
-function fleetOf(lanes: number, lanesPerUnit: number) {
+function fleetOf(lanes: number, lanesPerUnit: number, hasSpare = false) {
   const units: PlayedUnit[] = [];
   const restarts: [string, readonly number[], number | undefined][] = [];
   const fleet = new Fleet({
@@ -42,7 +16,7 @@ function fleetOf(lanes: number, lanesPerUnit: number) {
       return units.at(-1)!;
     },
     greeting: (lane) => [`hello ${lane.index}`],
-    hasSpare: false,
+    hasSpare,
     memoryBytes: 2 ** 40,
     cpuMsOf: () => 100,
     message: () => {},
@@ -112,4 +86,65 @@ it("a closed fleet closes its units and starts none again", async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(units).toHaveLength(2);
   expect(restarts).toEqual([]);
+});
+
+const stuck = { kind: "held", lane: 0, cell: 5, run: 1, step: 0, begun: 1, limitMs: 10, heldMs: 1e6, cpuMs: 1e6, isAsleep: false } as const;
+
+it("a lane that is stuck has its unit replaced at once, in the name of the cell it is in; its other lanes may finish what they are at", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 2);
+  units[0]!.ready();
+  const [culprit, other] = fleet.lanes.slice(0, 2).map((lane) => start(lane, 1));
+  await Promise.resolve();
+  units[0]!.watcher!.held(stuck);
+  // The culprit is settled before anything is killed; what comes now waits for the replacement.
+  expect((await culprit!).steps[0]).toMatchObject({ status: "cpu" });
+  expect(restarts).toMatchObject([[expect.stringContaining("could not be stopped"), [0, 1], 5]]);
+  expect(units[0]!.isClosed).toBe(false);
+  const next = start(fleet.lanes[1]!, 1);
+  units[0]!.links[1]!.say(writeReply(other!.id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body: "" }]));
+  expect((await other!).steps[0]?.status).toBe("ok");
+  await vi.waitFor(() => expect(units).toHaveLength(2));
+  expect(units[0]!.isClosed).toBe(true);
+  units[1]!.ready();
+  expect(units[0]!.links[1]!.runs()).toEqual([other!.id]);
+  expect(units[1]!.links[1]!.runs()).toEqual([next.id]);
+  await fleet.close();
+});
+
+it("the spare unit takes the place of one that is gone, and another spare is started", async () => {
+  const { fleet, units } = fleetOf(1, 1, true);
+  units[0]!.ready();
+  await vi.waitFor(() => expect(units).toHaveLength(2), { timeout: 5_000 });
+  expect(units[1]!.links[0]!.sent).toEqual([]);
+  units[0]!.die();
+  await vi.waitFor(() => expect(units[1]!.links[0]!.sent).toEqual(["hello 0"]));
+  await vi.waitFor(() => expect(units).toHaveLength(3), { timeout: 5_000 });
+  await fleet.close();
+  expect(units.map(({ isClosed }) => isClosed)).toEqual([true, true, true]);
+});
+
+it("the slow lane has a unit of its own, which is started when it is first needed", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 2);
+  expect(fleet.slow).toBe(fleet.lanes[2]);
+  fleet.startSlow();
+  fleet.startSlow();
+  expect(units.map(({ links }) => links.length)).toEqual([2, 1]);
+  units[1]!.watcher!.held(stuck);
+  await vi.waitFor(() => expect(units).toHaveLength(3));
+  expect(restarts).toMatchObject([[expect.anything(), [2], 5]]);
+  expect(units[0]!.isClosed).toBe(false);
+  await fleet.close();
+});
+
+it("when a fleet is closed every run in it is settled, sent or not", async () => {
+  const { fleet, units } = fleetOf(1, 1);
+  units[0]!.ready();
+  const sent = start(fleet.lanes[0]!, 1);
+  await Promise.resolve();
+  units[0]!.die();
+  await units[0]!.ended;
+  const unsent = start(fleet.lanes[0]!, 1);
+  await fleet.close();
+  expect(await sent).toMatchObject({ again: { until: 0 } });
+  expect((await unsent).steps[0]?.status).toBe("crashed");
 });

@@ -1,0 +1,31 @@
+/** Who lives where: a lane speaks for its own cells and for no others, and a number means one tenant for ever. */
+import { expect, it } from "vitest";
+import { Cells } from "../../src/host/cells.ts";
+import type { Plugin } from "../../src/host/plugin.ts";
+import { playedLane } from "../support/lane.ts";
+
+const plugin = { id: "p" } as Plugin;
+
+it("a lane that speaks of another lane's cell, or of one that never was, is refused; of one that was dropped, not heard", () => {
+  const cells = new Cells();
+  const [mine, theirs] = [playedLane().lane, playedLane().lane];
+  const home = cells.assign(plugin, mine);
+  expect(cells.at(home.cell, mine)).toEqual({ plugin, home });
+  expect(() => cells.at(home.cell, theirs)).toThrow(RangeError);
+  expect(() => cells.at(home.cell + 1, mine)).toThrow(RangeError);
+  cells.drop(home);
+  expect(cells.at(home.cell, mine)).toBeUndefined();
+});
+
+it("a plugin that moves has a new number in the new lane; the old one stays its own until it is dropped", () => {
+  const cells = new Cells();
+  const [quick, slow] = [playedLane().lane, playedLane().lane];
+  const home = cells.assign(plugin, quick);
+  const left = cells.move(plugin, home, slow);
+  expect(home.lane).toBe(slow);
+  expect(left.lane).toBe(quick);
+  expect(left.cell).not.toBe(home.cell);
+  expect(cells.at(left.cell, quick)?.plugin).toBe(plugin);
+  expect(cells.at(home.cell, slow)?.plugin).toBe(plugin);
+  expect(() => cells.at(left.cell, slow)).toThrow(RangeError);
+});

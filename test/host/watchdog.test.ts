@@ -1,0 +1,116 @@
+/** The watchdog: who is condemned, when, and in whose name. The unit is played; the clocks are real and short. */
+import { expect, it, onTestFinished, vi } from "vitest";
+import { Watchdog } from "../../src/host/lanes/watchdog.ts";
+import type { Verdict, WatchdogOptions } from "../../src/host/lanes/watchdog.ts";
+import { LIMITS, turnMs } from "../../src/protocol/limits.ts";
+import type { HeldTurn } from "../../src/protocol/messages.ts";
+import { PlayedUnit } from "../support/unit.ts";
+
+const CPU_MS = 10;
+const LIMIT_MS = 100;
+
+function watched(more: Partial<WatchdogOptions> = {}, unit = new PlayedUnit(2)) {
+  const verdicts: Verdict[] = [];
+  const dog = new Watchdog(unit, {
+    memoryBytes: 1_000,
+    cpuMsOf: () => CPU_MS,
+    isOverdue: () => false,
+    condemn: (verdict) => verdicts.push(verdict),
+    ...more,
+  });
+  onTestFinished(() => dog.stop());
+  return { unit, dog, verdicts, held: (turn: Partial<HeldTurn> = {}) => unit.watcher!.held(turnOf(turn)) };
+}
+
+function turnOf(more: Partial<HeldTurn>): HeldTurn {
+  return {
+    kind: "held",
+    lane: 1,
+    cell: 4,
+    run: 7,
+    step: 2,
+    begun: 9,
+    limitMs: LIMIT_MS,
+    heldMs: LIMIT_MS,
+    cpuMs: CPU_MS,
+    isAsleep: false,
+    ...more,
+  };
+}
+
+const PAST = LIMIT_MS + LIMITS.stopGraceMs + 1;
+
+it("a turn that V8 has still time to stop is left alone", () => {
+  const { held, verdicts } = watched();
+  held();
+  held({ heldMs: LIMIT_MS + LIMITS.stopGraceMs - 1 });
+  expect(verdicts).toEqual([]);
+});
+
+it("a turn that goes on after V8 should have stopped it is condemned, in the name of the cell that is executing", () => {
+  const { held, verdicts } = watched();
+  held({ heldMs: PAST, cpuMs: PAST });
+  expect(verdicts).toMatchObject([{ lane: 1, begun: 9, culprit: { cell: 4, run: 7, step: 2, answer: { status: "cpu" } } }]);
+  expect(verdicts[0]!.culprit!.answer.body).toContain("ERR_CALL_WEDGED");
+});
+
+it("a thread that sleeps inside a cell ran out of memory", () => {
+  const { held, verdicts } = watched();
+  held({ heldMs: PAST, cpuMs: 1, isAsleep: true });
+  expect(verdicts[0]?.culprit?.answer.status).toBe("memory");
+});
+
+it("a thread that would run and is not let is waited for, but not for ever", () => {
+  const { held, verdicts } = watched();
+  held({ heldMs: PAST, cpuMs: CPU_MS - 1 });
+  expect(verdicts).toEqual([]);
+  held({ heldMs: LIMIT_MS * LIMITS.stuckFactor + 1, cpuMs: CPU_MS - 1 });
+  expect(verdicts).toHaveLength(1);
+});
+
+it("a sandbox that claims more time for a turn than it could have been given is not believed", () => {
+  const { held, verdicts } = watched();
+  held({ heldMs: turnMs(CPU_MS) + LIMITS.stopGraceMs + 1, limitMs: 1e9 });
+  expect(verdicts).toHaveLength(1);
+});
+
+it("a sandbox that speaks of a cell that is not in that lane, or says what is not in the protocol, is condemned in nobody's name", () => {
+  const lying = watched({ cpuMsOf: () => undefined });
+  lying.held({ heldMs: 1 });
+  const babbling = watched();
+  babbling.unit.watcher!.nonsense("x");
+  for (const { verdicts } of [lying, babbling]) {
+    expect(verdicts).toHaveLength(1);
+    expect(verdicts[0]?.culprit).toBeUndefined();
+  }
+});
+
+it("it condemns once", () => {
+  const { held, verdicts } = watched();
+  held({ heldMs: PAST, cpuMs: PAST });
+  held({ heldMs: PAST + 25, cpuMs: PAST });
+  expect(verdicts).toHaveLength(1);
+});
+
+it("a process that takes too much memory is condemned in the name of the cell that was executing a moment ago", async () => {
+  const unit = new PlayedUnit(2);
+  unit.bytes = 500;
+  const { held, verdicts } = watched({ isOverdue: () => true }, unit);
+  held();
+  unit.bytes = 1_001;
+  await vi.waitFor(() => expect(verdicts).toMatchObject([{ culprit: { cell: 4 } }]), { interval: 5 });
+  expect(verdicts[0]?.why).toContain("memory");
+});
+
+it("a process that does not answer any more while something is overdue is condemned; one that answers is not", async () => {
+  const unit = new PlayedUnit(1);
+  const silent = watched({ isOverdue: () => true }, unit);
+  const answering = new PlayedUnit(1);
+  answering.onPing = () => answering.watcher!.beat();
+  const fine = watched({ isOverdue: () => true }, answering);
+  await vi.waitFor(() => expect(silent.verdicts).toHaveLength(1), { timeout: 10_000, interval: 20 });
+  expect(silent.verdicts[0]?.why).toContain("does not answer");
+  expect(unit.pings).toBe(LIMITS.lostBeats);
+  expect(answering.pings).toBeGreaterThan(LIMITS.lostBeats / 2);
+  expect(fine.verdicts).toEqual([]);
+});
