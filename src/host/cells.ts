@@ -7,8 +7,12 @@ export interface Tenancy {
   readonly home: Home;
 }
 
+/** Of the cells that were dropped the newest are remembered: their lane may be inside of one, and is still heard about that. */
+const REMEMBERED = 256;
+
 export class Cells {
   readonly #tenancies = new Map<number, Tenancy>();
+  readonly #dropped = new Map<number, Tenancy>();
   #next = 0;
 
   /** A home of its own for a plugin. */
@@ -37,12 +41,20 @@ export class Cells {
     return tenancy;
   }
 
-  /** Whose cell it is, or was; undefined when it was dropped meanwhile. */
+  /** Whose cell it is; undefined when it was dropped meanwhile. */
   find(cell: number): Tenancy | undefined {
     return this.#tenancies.get(cell);
   }
 
+  /** Whose cell it is, or was until it was dropped: a turn that was begun in it may last. */
+  was(cell: number): Tenancy | undefined {
+    return this.#tenancies.get(cell) ?? this.#dropped.get(cell);
+  }
+
   drop({ lane, cell }: Home): void {
+    const tenancy = this.#tenancies.get(cell);
+    if (tenancy) this.#dropped.set(cell, { plugin: tenancy.plugin, home: { lane, cell } });
+    if (this.#dropped.size > REMEMBERED) this.#dropped.delete(this.#dropped.keys().next().value!);
     this.#tenancies.delete(cell);
     lane.forget(cell);
   }

@@ -29,3 +29,15 @@ it("a plugin that moves has a new number in the new lane; the old one stays its 
   expect(cells.at(home.cell, slow)?.plugin).toBe(plugin);
   expect(() => cells.at(left.cell, slow)).toThrow(RangeError);
 });
+
+it("whose cell it was is known after it was dropped, since a turn may last in it; of the last 256 of them", () => {
+  const cells = new Cells();
+  const { lane } = playedLane();
+  const [first, ...others] = Array.from({ length: 257 }, () => cells.assign(plugin, lane));
+  cells.drop(first!);
+  expect(cells.was(first!.cell)).toEqual({ plugin, home: first });
+  for (const home of others) cells.drop(home);
+  expect(cells.was(first!.cell)).toBeUndefined();
+  expect(cells.was(others[0]!.cell)?.plugin).toBe(plugin);
+  expect(cells.was(9_999)).toBeUndefined();
+});
