@@ -2,31 +2,61 @@
  * What the plugin that asked for an approval hears of it: `onResolution` is called once, with the right word, however it ends.
  * What it heard is kept inside the cell, and asked for behind everything that went to it before.
  */
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Host, OpenOptions, RequestApproval, SessionPatch } from "creel";
-import { contract, next, open, plugin, recorder } from "../support/host.ts";
+import { contract, next, open, plugin, recorder, sharedHost } from "../support/host.ts";
 import type { Isolation, Line } from "../support/host.ts";
 
-const APPROVAL = `title: "Search?", description: "It searches."`;
-
-/** Asks before every tool; `more` is put into the request, `resolved` into its onResolution. */
-function asker(id: string, more = "", resolved = "heard.push(decision)", options: Parameters<typeof plugin>[2] = {}) {
+/** Asks before every tool, with what the event says; its onResolution keeps the decision, and then does what the event says. */
+function asker(id: string, options: Parameters<typeof plugin>[2] = {}) {
   return plugin(
     id,
-    `const heard = [];
-     api.on("before_tool_call", (event) => ({ requireApproval: { ${APPROVAL}, ...event.more, ${more} onResolution(decision) { ${resolved} } } }));
-     api.on("message_sending", (event) => { if (event.content === "die") for (;;); return { metadata: { heard } }; });`,
-    { ...options, hooks: { cpuMs: 50, ...options.hooks } },
+    `let heard = [];
+     const boom = () => new Error("boom");
+     const after = {
+       throw() { throw boom(); },
+       reject: () => Promise.reject(boom()),
+       later: () => new Promise((_, reject) => setTimeout(() => reject(boom()), 5)),
+       log: (decision) => api.logger.info("heard " + decision),
+       patch: (decision) => new Promise((done) => setTimeout(done, 5)).then(() => api.session.patch({ key: "k", label: decision })),
+     };
+     api.on("before_tool_call", ({ request, deed, params }) => ({
+       requireApproval: {
+         title: "Search?",
+         description: "It searches.",
+         ...request,
+         onResolution(decision) {
+           heard.push((params.n ?? "") + decision);
+           return after[deed]?.(decision);
+         },
+       },
+     }));
+     api.on("session:patch", () => {});
+     api.on("message_sending", (event) => {
+       if (event.content === "die") for (;;);
+       const metadata = { heard };
+       heard = [];
+       return { metadata };
+     });`,
+    { ...options, hooks: { cpuMs: 50 } },
   );
 }
 
+/** What it has heard since it was last asked. */
 async function heard(host: Host, id = "asker"): Promise<unknown> {
   return (await host.run("message_sending", { to: "u", content: "" }, undefined, { plugin: id })).result?.metadata?.heard;
 }
 
-const search = (more: object = {}) => ({ toolName: "web_search", params: {}, more });
-const run = (host: Host, more?: object, agentId?: string, signal?: AbortSignal) =>
-  host.run("before_tool_call", search(more), { toolName: "web_search", ...(agentId !== undefined && { agentId }) }, signal && { signal });
+interface Asked {
+  readonly request?: object;
+  /** What onResolution does. */
+  readonly deed?: string;
+  readonly agentId?: string;
+  readonly signal?: AbortSignal;
+}
+
+const run = (host: Host, { request, deed, agentId = "main", signal }: Asked = {}) =>
+  host.run("before_tool_call", { toolName: "t", params: {}, request, deed }, { toolName: "t", agentId }, signal && { signal });
 
 function withAsker(isolation: Isolation, requestApproval: RequestApproval | undefined, more: OpenOptions = {}): Promise<Host> {
   return open(isolation, { plugins: [asker("asker")], gateway: requestApproval ? { requestApproval } : {}, ...more });
@@ -49,8 +79,18 @@ const notCalled = (lines: readonly Line[]) => lines.filter((line) => NOT_CALLED.
 const never: RequestApproval = () => new Promise(() => {});
 
 contract("resolutions", (isolation) => {
+  let gateway: RequestApproval = never;
+  const shared = sharedHost(isolation, {
+    gateway: { requestApproval: (...asked) => gateway(...asked) },
+    plugins: [asker("asker")],
+  });
+  afterEach(async () => {
+    await heard(shared.host);
+    for (const approval of shared.host.approvals()) shared.host.revokeApproval(approval);
+  });
+
   describe("once, with the right word", () => {
-    it.each<[string, RequestApproval | undefined, object, string, string]>([
+    it.each<[string, RequestApproval, object, string, string]>([
       ["the user allows it once", async () => "allow-once", {}, "allow-once", "pass"],
       ["the user allows it for always", async () => "allow-always", {}, "allow-always", "pass"],
       ["the user denies it", async () => "deny", {}, "deny", "block"],
@@ -59,7 +99,6 @@ contract("resolutions", (isolation) => {
       ["the decision is not one of those allowed", async () => "allow-always", { allowedDecisions: ["allow-once"] }, "timeout", "block"],
       ["the answer is no decision", async () => "perhaps" as never, {}, "timeout", "block"],
       ["the gateway has nobody to ask", async () => undefined, {}, "cancelled", "block"],
-      ["the gateway cannot ask", undefined, {}, "cancelled", "block"],
       ["the gateway fails", () => Promise.reject(new Error("RPC down")), {}, "cancelled", "block"],
       [
         "the gateway throws",
@@ -70,56 +109,66 @@ contract("resolutions", (isolation) => {
         "cancelled",
         "block",
       ],
-    ])("when %s", async (_, requestApproval, more, resolution, decision) => {
-      await using host = await withAsker(isolation, requestApproval);
-      expect(await run(host, more)).toMatchObject({ decision, approval: { pluginId: "asker", resolution } });
-      expect(await heard(host)).toEqual([resolution]);
+    ])("when %s", async (_, requestApproval, request, resolution, decision) => {
+      gateway = requestApproval;
+      expect(await run(shared.host, { request })).toMatchObject({ decision, approval: { pluginId: "asker", resolution } });
+      expect(await heard(shared.host)).toEqual([resolution]);
+    });
+
+    it("when the gateway cannot ask", async () => {
+      await using host = await withAsker(isolation, undefined);
+      expect(await run(host)).toMatchObject({ decision: "block", approval: { resolution: "cancelled" } });
+      expect(await heard(host)).toEqual(["cancelled"]);
     });
 
     it("when the operator lets a timeout pass", async () => {
       const config = { approvals: { plugin: { allowOnTimeout: true } } };
       await using host = await withAsker(isolation, async () => null, { config });
-      expect(await run(host, { timeoutBehavior: "allow" })).toMatchObject({ decision: "pass", approval: { resolution: "timeout" } });
+      const request = { timeoutBehavior: "allow" };
+      expect(await run(host, { request })).toMatchObject({ decision: "pass", approval: { resolution: "timeout" } });
       expect(await heard(host)).toEqual(["timeout"]);
     });
 
     it("when the run is aborted", async () => {
       const { requestApproval, asked, answer } = held();
-      await using host = await withAsker(isolation, requestApproval);
+      gateway = requestApproval;
       const controller = new AbortController();
-      const running = run(host, {}, "main", controller.signal);
+      const running = run(shared.host, { signal: controller.signal });
       const signal = await asked;
       controller.abort(new Error("the user left"));
       await expect(running).rejects.toThrow("the user left");
       expect(signal.reason).toMatchObject({ message: "the user left" });
-      expect(await heard(host)).toEqual(["cancelled"]);
+      expect(await heard(shared.host)).toEqual(["cancelled"]);
       // What the user says afterwards changes nothing, and is not remembered.
       answer("allow-always");
-      expect(await heard(host)).toEqual(["cancelled"]);
-      expect(host.approvals()).toEqual([]);
+      expect(await heard(shared.host)).toEqual([]);
+      expect(shared.host.approvals()).toEqual([]);
     });
 
     it("when the answer comes after the time was over", async () => {
       const { requestApproval, answer } = held();
-      await using host = await withAsker(isolation, requestApproval);
-      expect(await run(host, { timeoutMs: 20 })).toMatchObject({ decision: "block" });
+      gateway = requestApproval;
+      expect(await run(shared.host, { request: { timeoutMs: 20 } })).toMatchObject({ decision: "block" });
+      expect(await heard(shared.host)).toEqual(["timeout"]);
       answer("allow-always");
-      expect(await heard(host)).toEqual(["timeout"]);
-      expect(host.approvals()).toEqual([]);
+      expect(await heard(shared.host)).toEqual([]);
+      expect(shared.host.approvals()).toEqual([]);
     });
 
     it("when a thousand are asked at once: each hears its own", async () => {
-      await using host = await open(isolation, {
-        gateway: { requestApproval: async ({ agentId }) => (Number(agentId) % 3 === 0 ? "deny" : "allow-once") },
-        plugins: [asker("asker", `title: event.params.n,`, "heard.push(event.params.n + decision)")],
-      });
-      const runs = Array.from({ length: 1_000 }, (_, n) =>
-        host.run("before_tool_call", { toolName: "t", params: { n: String(n) } }, { toolName: "t", agentId: String(n) }),
+      const everyone = Promise.withResolvers<void>();
+      let asked = 0;
+      gateway = async ({ params }) => {
+        asked += 1;
+        if (asked === 1_000) everyone.resolve();
+        await everyone.promise;
+        return Number(params.n) % 3 === 0 ? "deny" : "allow-once";
+      };
+      await Promise.all(
+        Array.from({ length: 1_000 }, (_, n) => shared.host.run("before_tool_call", { toolName: "t", params: { n: String(n) } })),
       );
-      await Promise.all(runs);
-      expect(new Set((await heard(host)) as string[])).toEqual(
-        new Set(Array.from({ length: 1_000 }, (_, n) => `${n}${n % 3 === 0 ? "deny" : "allow-once"}`)),
-      );
+      const words = (await heard(shared.host)) as string[];
+      expect(words.toSorted()).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n}${n % 3 === 0 ? "deny" : "allow-once"}`).toSorted());
     });
   });
 
@@ -138,51 +187,52 @@ contract("resolutions", (isolation) => {
 
   describe("always", () => {
     it("is remembered per plugin, tool and agent, listed, and forgotten when it is revoked", async () => {
+      const { host } = shared;
       const asked: string[] = [];
-      await using host = await withAsker(isolation, async ({ toolName, agentId }) => {
+      gateway = async ({ toolName, agentId }) => {
         asked.push(`${toolName} ${agentId}`);
         return "allow-always";
-      });
-      const main = { pluginId: "asker", toolName: "web_search", agentId: "main" };
-      await run(host, {}, "main");
-      expect(await run(host, {}, "main")).toMatchObject({ decision: "pass", approval: { pluginId: "asker", resolution: "allow-always" } });
-      expect(asked).toEqual(["web_search main"]);
+      };
+      const main = { pluginId: "asker", toolName: "t", agentId: "main" };
+      await run(host);
+      expect(await run(host)).toMatchObject({ decision: "pass", approval: { pluginId: "asker", resolution: "allow-always" } });
+      expect(asked).toEqual(["t main"]);
       expect(await heard(host)).toEqual(["allow-always", "allow-always"]);
       expect(host.approvals()).toEqual([main]);
 
-      await run(host, {}, "other");
+      await run(host, { agentId: "other" });
       await host.run("before_tool_call", { toolName: "exec", params: {} }, { toolName: "exec", agentId: "main" });
-      await run(host);
-      expect(asked).toEqual(["web_search main", "web_search other", "exec main", "web_search undefined"]);
+      await host.run("before_tool_call", { toolName: "t", params: {} });
+      expect(asked).toEqual(["t main", "t other", "exec main", "t undefined"]);
       expect(host.approvals()).toHaveLength(4);
 
       expect(host.revokeApproval(main)).toBe(true);
       expect(host.revokeApproval(main)).toBe(false);
       expect(host.approvals()).toHaveLength(3);
-      await run(host, {}, "main");
+      await run(host);
       expect(asked).toHaveLength(5);
+      expect(await heard(host)).toEqual(Array(4).fill("allow-always"));
     });
 
     it("is not used when the plugin does not allow it this time", async () => {
       const decisions = ["allow-always", "deny"] as const;
       let asked = 0;
-      await using host = await withAsker(isolation, async () => decisions[asked++]);
-      await run(host);
-      expect(await run(host, { allowedDecisions: ["allow-once", "deny"] })).toMatchObject({
-        decision: "block",
-        approval: { resolution: "deny" },
-      });
-      expect(await run(host)).toMatchObject({ decision: "pass" });
-      expect(await heard(host)).toEqual(["allow-always", "deny", "allow-always"]);
+      gateway = async () => decisions[asked++];
+      await run(shared.host);
+      const outcome = await run(shared.host, { request: { allowedDecisions: ["allow-once", "deny"] } });
+      expect(outcome).toMatchObject({ decision: "block", approval: { resolution: "deny" } });
+      expect(await run(shared.host)).toMatchObject({ decision: "pass" });
+      expect(await heard(shared.host)).toEqual(["allow-always", "deny", "allow-always"]);
     });
 
     it.each(["allow-once", "deny", null, undefined] as const)("%s is asked again", async (decision) => {
       let asked = 0;
-      await using host = await withAsker(isolation, async () => ((asked += 1), decision));
-      await run(host);
-      await run(host);
+      gateway = async () => ((asked += 1), decision);
+      await run(shared.host);
+      await run(shared.host);
       expect(asked).toBe(2);
-      expect(host.approvals()).toEqual([]);
+      expect(await heard(shared.host)).toHaveLength(2);
+      expect(shared.host.approvals()).toEqual([]);
     });
   });
 
@@ -233,13 +283,10 @@ contract("resolutions", (isolation) => {
 
     it("a host that closes waits as for any run, then cancels: the gateway is told, the call blocked, the plugin hears of it", async () => {
       const { requestApproval, asked } = held();
-      const host = await open(isolation, {
-        gateway: { requestApproval },
-        plugins: [asker("asker", "", `api.logger.info("heard " + decision)`)],
-      });
+      const host = await withAsker(isolation, requestApproval);
       const lines: string[] = [];
       host.on("log", ({ text }) => lines.push(text));
-      const running = run(host);
+      const running = run(host, { deed: "log" });
       const signal = await asked;
       await host.close();
       expect(signal.aborted).toBe(true);
@@ -254,13 +301,10 @@ contract("resolutions", (isolation) => {
 
     it("a host that closes lets a user who answers in time answer", async () => {
       const { requestApproval, asked, answer } = held();
-      const host = await open(isolation, {
-        gateway: { requestApproval },
-        plugins: [asker("asker", "", `api.logger.info("heard " + decision)`)],
-      });
+      const host = await withAsker(isolation, requestApproval);
       const lines: string[] = [];
       host.on("log", ({ text }) => lines.push(text));
-      const running = run(host);
+      const running = run(host, { deed: "log" });
       await asked;
       const closing = host.close();
       answer("allow-once");
@@ -270,21 +314,18 @@ contract("resolutions", (isolation) => {
     });
   });
 
-  describe("an onResolution of its own", () => {
+  describe("an onResolution", () => {
     it.each([
-      ["throws", `throw new Error("boom")`],
-      ["rejects", `return Promise.reject(new Error("boom"))`],
-      ["rejects later", `return new Promise((_, reject) => setTimeout(() => reject(new Error("boom")), 5))`],
-    ])("that %s is logged, and disturbs nothing", async (_, body) => {
-      await using host = await open(isolation, {
-        gateway: { requestApproval: async () => "allow-once" },
-        plugins: [asker("asker", "", `heard.push(decision); ${body}`)],
-      });
-      const logged = next(host, "log", ({ text }) => text.includes("boom"));
-      const outcome = await run(host);
+      ["throws", "throw"],
+      ["rejects", "reject"],
+      ["rejects later", "later"],
+    ])("that %s is logged with its run, and disturbs nothing", async (_, deed) => {
+      gateway = async () => "allow-once";
+      const logged = next(shared.host, "log", ({ text }) => text.includes("boom"));
+      const outcome = await run(shared.host, { deed });
       expect(outcome).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
       expect(await logged).toMatchObject({ plugin: "asker", level: "error", runId: outcome.runId });
-      expect(await heard(host)).toEqual(["allow-once"]);
+      expect(await heard(shared.host)).toEqual(["allow-once"]);
     });
 
     it("is not waited for, and what it does later is still the doing of its run", async () => {
@@ -297,16 +338,17 @@ contract("resolutions", (isolation) => {
             return { sessionEntry: {} };
           },
         },
-        plugins: [
-          asker("asker", "", `return new Promise((r) => setTimeout(r, 5)).then(() => api.session.patch({ key: "k", label: decision }))`, {
-            grants: { session: ["patch"] },
-          }),
-          plugin("seer", `api.on("session:patch", () => api.logger.info("patched"));`),
-        ],
+        plugins: [asker("asker", { grants: { session: ["patch"] } })],
       });
-      const patched = next(host, "log", ({ text }) => text === "patched");
-      await run(host);
-      await patched;
+      const patched = next(host, "run", ({ outcome }) => outcome.hook === "session:patch");
+      expect(await run(host, { deed: "patch" })).toMatchObject({ decision: "pass" });
+      // It is not called for its own patch, which knows where it comes from.
+      const [call] = (await patched).outcome.calls;
+      expect(call).toMatchObject({
+        plugin: "asker",
+        status: "recursion",
+        error: { message: expect.stringContaining("(asker:before_tool_call)") },
+      });
       expect(applied).toEqual([{ key: "k", label: "allow-once" }]);
     });
   });
