@@ -1,15 +1,27 @@
-/** Trusted side: what a call may cost, and who said so. Operator per hook > operator per plugin > author > catalog, capped by the host. */
+/** Trusted side: what a call and a plugin may cost, and who said so. Operator per hook > operator per plugin > author > catalog, capped by the host. */
 import type { PluginHooksConfig } from "../protocol/config.ts";
 import type { AnyHook } from "../protocol/catalog.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { PLUGIN_LIMITS } from "../protocol/plugin-limits.ts";
+import type { PluginLimitName, PluginLimits, PluginLimitsConfig } from "../protocol/plugin-limits.ts";
 import type { HandlerOptions } from "../protocol/registration.ts";
 
-export type BudgetOrigin = "operator, for this hook" | "operator, for this plugin" | "author" | "catalog" | "host maximum";
+export type BudgetOrigin =
+  | "operator, for this hook"
+  | "operator, for this plugin"
+  | "operator, for all plugins"
+  | "author"
+  | "catalog"
+  | "host"
+  | "host maximum";
 
 export interface Budget {
   readonly value: number;
   readonly origin: BudgetOrigin;
 }
+
+/** What a plugin may take, all its calls together or each of them. */
+export type PluginBudget = Readonly<Record<PluginLimitName, Budget>>;
 
 export interface CallBudget {
   readonly wallMs: Budget;
@@ -20,15 +32,36 @@ export function callBudget(hook: AnyHook, operator: PluginHooksConfig | undefine
   return {
     wallMs: cap(
       pick(
-        [operator?.timeouts?.[hook.name], "operator, for this hook"],
+        [operator?.budgets?.[hook.name]?.timeoutMs ?? operator?.timeouts?.[hook.name], "operator, for this hook"],
         [operator?.timeoutMs, "operator, for this plugin"],
         [author.timeoutMs, "author"],
         [hook.budget.wallMs, "catalog"],
       ),
       LIMITS.maxWallMs,
     ),
-    cpuMs: cap(pick([operator?.cpuMs, "operator, for this plugin"], [LIMITS.cpuMs, "catalog"]), LIMITS.maxCpuMs),
+    cpuMs: cap(
+      pick(
+        [operator?.budgets?.[hook.name]?.cpuMs, "operator, for this hook"],
+        [operator?.cpuMs, "operator, for this plugin"],
+        [author.cpuMs, "author"],
+        [LIMITS.cpuMs, "catalog"],
+      ),
+      LIMITS.maxCpuMs,
+    ),
   };
+}
+
+export function pluginBudget(ofPlugin: PluginLimitsConfig | undefined, ofAll: PluginLimitsConfig | undefined): PluginBudget {
+  const entries = Object.entries(PLUGIN_LIMITS).map(([key, { usual, max }]) => {
+    const name = key as PluginLimitName;
+    const budget = pick([ofPlugin?.[name], "operator, for this plugin"], [ofAll?.[name], "operator, for all plugins"], [usual, "host"]);
+    return [name, cap(budget, max)];
+  });
+  return Object.fromEntries(entries) as PluginBudget;
+}
+
+export function limitsOf(budget: PluginBudget): PluginLimits {
+  return Object.fromEntries(Object.entries(budget).map(([name, { value }]) => [name, value])) as PluginLimits;
 }
 
 function pick(...candidates: readonly (readonly [value: number | undefined, origin: BudgetOrigin])[]): Budget {

@@ -7,11 +7,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chainRule } from "../protocol/chain-rule.ts";
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
-import type { ErrorCode } from "../protocol/errors.ts";
 import { pack } from "../protocol/frame.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages.ts";
-import type { Hello, LaneMessage } from "../protocol/messages.ts";
+import type { Hello } from "../protocol/messages.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { Approvals, needsApproval } from "./approvals.ts";
 import type { AskingOutcome, RememberedApproval, RequestApproval } from "./approvals.ts";
@@ -19,8 +18,8 @@ import type { CauseCarrier } from "./cause-tokens.ts";
 import { Causes } from "./causes.ts";
 import { HostEvents } from "./events.ts";
 import type { FactName, Facts } from "./events.ts";
-import { guestError, oneLine } from "./guest-error.ts";
 import { guestCode } from "./guest-code.ts";
+import { Hearing } from "./hearing.ts";
 import { inspect } from "./inspect.ts";
 import type { PluginReport } from "./inspect.ts";
 import { Fleet } from "./lanes/fleet.ts";
@@ -54,7 +53,6 @@ export interface HostOptions {
   readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
   /** May plugins listen to internal events? */
   readonly hasInternal: boolean;
-  readonly heapMb: number;
   readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
   /** Approvals: may `timeoutBehavior: "allow"` let a call run that nobody answered for? */
   readonly allowOnTimeout: boolean;
@@ -83,6 +81,7 @@ export class CoreHost {
   readonly #causes = new Causes(this.id);
   readonly #sessions: Sessions;
   readonly #services: Services;
+  readonly #hearing: Hearing;
   readonly #approvals: Approvals;
   /** What the operator set in `hooks.failure` without effect. */
   readonly #idle: ReadonlyMap<string, string>;
@@ -100,7 +99,6 @@ export class CoreHost {
     this.#plugins = new Plugins({
       registry: this.#registry,
       events: this.#events,
-      heapMb: options.heapMb,
       lane: (index) => this.#fleet.lanes[index]!,
       slowLane: () => {
         this.#fleet.startSlow();
@@ -110,7 +108,7 @@ export class CoreHost {
     this.#fleet = new Fleet({
       ...options,
       greeting: (lane) => [this.#greeting, ...this.#plugins.openings(lane)],
-      message: (lane, message, bodies) => this.#hear(lane, message, bodies),
+      message: (lane, message, bodies) => this.#hearing.hear(lane, message, bodies),
       cpuMsOf: (lane, cell, isLoad) => this.#plugins.cpuMsOf(lane, cell, isLoad),
       restarted: (why, lanes, cell) => {
         const culprit = this.#plugins.sandboxDied(
@@ -130,6 +128,7 @@ export class CoreHost {
       emit: (hook, event) => this.emit(hook, event),
     });
     this.#services = new Services(this.#sessions, this.#causes, guard);
+    this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services });
     this.#approvals = new Approvals({
       ask: options.gateway.requestApproval,
       allowOnTimeout: options.allowOnTimeout,
@@ -358,52 +357,6 @@ export class CoreHost {
     }
     if (this.#events.wants("run")) this.#events.publish("run", { outcome, wallMs: performance.now() - startedMs });
   }
-
-  /** Everything a lane says of its own accord. Its schema has passed it; whether the cell is the lane's is checked here. */
-  #hear(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void {
-    const plugin = this.#plugins.cells.at(message.cell, lane)?.plugin;
-    const body = bodies[0];
-    if (body === undefined) throw new RangeError("a message without its body");
-    // The last words of a cell that was dropped.
-    if (!plugin) return;
-    switch (message.kind) {
-      case "opened":
-        return this.#plugins.opened(plugin, message, body);
-      case "log":
-        return this.#events.publish("log", {
-          plugin: plugin.id,
-          level: message.level,
-          text: oneLine(body, LIMITS.logBytes),
-          runId: message.run ? `${this.id}-${message.run}` : undefined,
-        });
-      case "ask":
-        return this.#answer(lane, plugin, message, body, bodies[1]);
-      case "fault": {
-        const why = guestError(body, plugin.bundle);
-        plugin.replacements += 1;
-        this.#events.publish("replaced", { plugin: plugin.id, why: why.message });
-        if (COSTLY.has(why.code)) this.#plugins.slowDown(plugin);
-      }
-    }
-  }
-
-  /** A plugin wants something of us. The answer goes where the question came from, if that is still there. */
-  #answer(
-    lane: LaneClient,
-    plugin: Plugin,
-    { cell, ask, run }: Extract<LaneMessage, { kind: "ask" }>,
-    service: string,
-    args: string | undefined,
-  ): void {
-    if (args === undefined) throw new RangeError("a question without arguments");
-    const { generation } = lane;
-    void this.#services.ask(plugin, run, service, args).then(({ ok, text }) => {
-      // Another thread or process would take it for the answer to a question of its own.
-      if (lane.generation === generation && lane.isConnected) lane.post({ kind: "tell", cell, ask, ok }, text);
-    });
-  }
 }
 
-/** A cell that was rebuilt for one of these has kept its lane from its neighbours. */
-const COSTLY: ReadonlySet<string> = new Set<ErrorCode>(["ERR_CALL_CPU", "ERR_CALL_MEMORY"]);
 const NO_CALLS: readonly never[] = Object.freeze([]);

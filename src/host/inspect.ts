@@ -1,6 +1,6 @@
 /** Trusted side: what an operator may know about a plugin. */
 import type { CallError } from "../protocol/outcome.ts";
-import type { CallBudget } from "./budget.ts";
+import type { CallBudget, PluginBudget } from "./budget.ts";
 import type { Plugin, PluginStatus } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
 
@@ -17,13 +17,15 @@ export interface PluginReport {
   readonly isSlow: boolean;
   readonly loadMs: number | undefined;
   readonly replacements: number;
+  /** What it may take, and who said so; what each of its calls may take is with its hooks. */
+  readonly budget: PluginBudget;
   readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
   readonly hooks: readonly { readonly hook: string; readonly priority: number; readonly budget: CallBudget }[];
 }
 
 /** `idle`: what the operator set without effect, by hook. */
 export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): PluginReport {
-  const { id, name, version, status, error, home, loadMs, replacements, bundle } = plugin;
+  const { id, name, version, status, error, home, loadMs, replacements, budget, bundle } = plugin;
   return {
     id,
     name,
@@ -35,6 +37,7 @@ export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<st
     isSlow: home !== undefined && home.lane.index !== plugin.lane,
     loadMs,
     replacements,
+    budget,
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
   };

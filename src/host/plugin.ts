@@ -1,7 +1,9 @@
 /** Trusted side: a plugin as the host knows it. */
 import type { Grants, PluginHooksConfig } from "../protocol/config.ts";
 import type { CallError } from "../protocol/outcome.ts";
+import type { PluginBudget } from "./budget.ts";
 import type { PluginBundle } from "./bundle.ts";
+import type { CpuShare } from "./cpu-share.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 
 export type PluginStatus = "loading" | "ready" | "failed" | "disabled";
@@ -31,6 +33,8 @@ export interface Plugin {
   readonly config: Record<string, unknown>;
   readonly hooks: PluginHooksConfig | undefined;
   readonly grants: Grants;
+  readonly budget: PluginBudget;
+  readonly cpuShare: CpuShare;
   /** Where it comes from, so that it can be loaded again; undefined when it could not be bundled. */
   readonly source: PluginSource;
   bundle: PluginBundle | undefined;

@@ -6,6 +6,7 @@ import type { CallError } from "../protocol/outcome.ts";
 import { registration } from "../protocol/registration.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { limitsOf } from "./budget.ts";
 import { bundleFile, bundleText } from "./bundle.ts";
 import type { PluginBundle } from "./bundle.ts";
 import type { HostEvents } from "./events.ts";
@@ -24,7 +25,6 @@ const MAX_LOAD_DEATHS = 2;
 export interface PluginsOptions {
   readonly registry: Registry;
   readonly events: HostEvents;
-  readonly heapMb: number;
   /** A quick lane, by its number. */
   lane(index: number): LaneClient;
   /** The lane of those who have used up a turn; it is started when it is asked for. */
@@ -73,7 +73,7 @@ export class Plugins {
 
   /** CPU time that a turn of a cell's own may take; undefined: it is not in that lane. */
   cpuMsOf(lane: LaneClient, cell: number, isLoad: boolean): number | undefined {
-    const tenancy = this.cells.find(cell);
+    const tenancy = this.cells.was(cell);
     if (tenancy?.home.lane !== lane) return undefined;
     if (isLoad) return LIMITS.loadCpuMs;
     const budgets = this.#options.registry.handlersOf(tenancy.plugin).map(({ budget }) => budget.cpuMs.value);
@@ -118,6 +118,7 @@ export class Plugins {
   disable(id: string): void {
     const plugin = this.get(id);
     plugin.status = "disabled";
+    plugin.isOpening = false;
     this.#options.registry.remove(plugin);
     this.cells.drop(plugin.home!);
     this.#settle(plugin);
@@ -155,12 +156,17 @@ export class Plugins {
     this.#settle(plugin);
   }
 
+  /** It takes more than its share of a CPU. */
+  overspent(plugin: Plugin, _share: number): void {
+    this.slowDown(plugin);
+  }
+
   /**
    * A sandbox is gone. Gives the plugin that is to blame, if there is one: whose cell was executing, or, if that is not known and
    * plugins were loading in it, the first of those in the lane, since a lane loads one after the other.
    */
   sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined): Plugin | undefined {
-    const blamed = culprit === undefined ? undefined : this.cells.find(culprit)?.plugin;
+    const blamed = culprit === undefined ? undefined : this.cells.was(culprit)?.plugin;
     const suspects = blamed ? [blamed] : lanes.flatMap((lane) => this.#firstOpening(lane) ?? []);
     for (const plugin of suspects) this.#killed(plugin, why);
     return blamed ?? (suspects.length === 1 ? suspects[0] : undefined);
@@ -197,7 +203,7 @@ export class Plugins {
     plugin.isOpening = true;
     const facts = { id: plugin.id, name: plugin.name, version: plugin.version, pluginConfig: plugin.config };
     return pack(
-      { kind: "open", cell: homeToBe(plugin).cell, plugin: plugin.id, heapMb: this.#options.heapMb },
+      { kind: "open", cell: homeToBe(plugin).cell, plugin: plugin.id, limits: limitsOf(plugin.budget) },
       plugin.bundle!.code,
       JSON.stringify(facts),
     );

@@ -2,8 +2,11 @@
 import * as z from "zod";
 import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "./limits.ts";
+import { pluginLimitsConfig } from "./plugin-limits.ts";
 
 const wallMs = z.number().positive().max(LIMITS.maxWallMs);
+
+const cpuMs = z.number().positive().max(LIMITS.maxCpuMs);
 
 export const pluginHooksConfig = z.looseObject({
   allowConversationAccess: z.boolean().optional(),
@@ -13,7 +16,9 @@ export const pluginHooksConfig = z.looseObject({
   /** Wall time per call, per hook. */
   timeouts: z.record(z.string(), wallMs).optional(),
   /** CPU time per call. */
-  cpuMs: z.number().positive().max(LIMITS.maxCpuMs).optional(),
+  cpuMs: cpuMs.optional(),
+  /** Wall and CPU time per call, per hook. */
+  budgets: z.record(z.string(), z.strictObject({ timeoutMs: wallMs.optional(), cpuMs: cpuMs.optional() })).optional(),
 });
 export type PluginHooksConfig = z.infer<typeof pluginHooksConfig>;
 
@@ -30,6 +35,7 @@ export const pluginEntryConfig = z.looseObject({
   config: z.record(z.string(), z.unknown()).optional(),
   hooks: pluginHooksConfig.optional(),
   grants: pluginGrants.optional(),
+  limits: pluginLimitsConfig.optional(),
 });
 
 /** A script whose default export is `(ctx) => result`. Strict: a misspelt `filter` would make it run for every agent. */
@@ -99,7 +105,8 @@ export const creelConfig = z.looseObject({
       spare: z.boolean().optional(),
     })
     .optional(),
-  limits: z.object({ heapMb: z.number().min(8).max(4096).optional() }).optional(),
+  /** What holds for every plugin that has no limits of its own. */
+  limits: pluginLimitsConfig.optional(),
 });
 export type CreelConfig = z.infer<typeof creelConfig>;
 

@@ -161,6 +161,11 @@ export const ERRORS = {
     message: "the plugin's heap grew past {mb} MB",
     fix: "keep less, or ask the operator for a larger heapMb",
   },
+  ERR_CALL_EVENT_SIZE: {
+    audience: "operator",
+    message: "the event takes {bytes} characters, and the plugin may be given {limit}",
+    fix: "raise limits.bytesIn of the plugin, if it needs such events",
+  },
   ERR_CALL_PENDING: { audience: "author", message: "the plugin already has {limit} calls pending", fix: "settle earlier calls first" },
   ERR_CALL_REPLACED: {
     audience: "author",
@@ -198,6 +203,11 @@ export const ERRORS = {
     audience: "author",
     message: 'the argument of {service} is not valid at "{field}": {detail}',
     fix: "see docs/writing-plugins.md",
+  },
+  ERR_SERVICE_BUDGET: {
+    audience: "author",
+    message: "one call may ask the host {limit} times",
+    fix: "ask less often, or ask the operator for a larger limits.hostCalls",
   },
   ERR_SERVICE_BUSY: {
     audience: "author",

@@ -85,8 +85,15 @@ export const LIMITS = {
   bundlerIdleMs: 2_000,
   /** One log line of a plugin. */
   logBytes: 4 * 1024,
-  /** Log lines of one turn; further ones are counted and summed up in one line. */
+  /** Log lines of one call; further ones are counted and summed up in one line. */
   logLines: 200,
+  /** Questions to the host of one call. A handler that needs more is a loop. */
+  hostCalls: 200,
+  /** Share of one CPU that a plugin may take over a minute. Heavy traffic reaches this; nothing else does without meaning to. */
+  cpuShare: 0.9,
+  cpuShareMs: 60_000,
+  /** A lane reports what a cell has spent when it has come to this. */
+  cpuReportUs: 50_000,
   /** Text of an error that leaves a cell: message and stack. */
   errorMessageChars: 500,
   errorStackChars: 4_000,

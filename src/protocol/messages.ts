@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import type { ChainRule } from "./chain-rule.ts";
+import type { PluginLimits } from "./plugin-limits.ts";
 
 /** Both ends must speak the same; they ship together, so a mismatch means a broken installation. */
 export const PROTOCOL_VERSION = 1;
@@ -26,7 +27,7 @@ export interface Open {
   kind: "open";
   cell: number;
   plugin: string;
-  heapMb: number;
+  limits: PluginLimits;
 }
 
 /** Dispose of a cell. */
@@ -100,10 +101,13 @@ const log = z.object({ kind: z.literal("log"), cell: count, level: z.enum(LOG_LE
 /** A cell had to be disposed of; an `opened` for its replacement follows. `bodies` = [error]. */
 const fault = z.object({ kind: z.literal("fault"), cell: count, sizes });
 
+/** A cell has taken so much CPU time since it last said so. */
+const spent = z.object({ kind: z.literal("spent"), cell: count, us: count, sizes });
+
 /** A plugin wants something of the host. `run` is the cause of the run it happened in. `bodies` = [service, arguments]. */
 const ask = z.object({ kind: z.literal("ask"), cell: count, ask: count, run: count, sizes });
 
-export const laneMessage = z.discriminatedUnion("kind", [log, ask, ready, opened, fault]);
+export const laneMessage = z.discriminatedUnion("kind", [log, ask, ready, opened, fault, spent]);
 export type LaneMessage = z.infer<typeof laneMessage>;
 
 /** A turn that lasts: the lane is inside a cell, and was there the last time somebody looked. */

@@ -10,6 +10,7 @@ const names = z.array(name).min(1).max(256);
 export const handlerOptions = z.looseObject({
   priority: z.number().optional(),
   timeoutMs: z.number().positive().optional(),
+  cpuMs: z.number().positive().optional(),
   registrationId: name.optional(),
   matcher: names.optional(),
   eligibleTriggers: names.optional(),

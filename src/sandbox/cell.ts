@@ -5,6 +5,7 @@
  */
 import ivm from "isolated-vm";
 import { LIMITS, turnMs } from "../protocol/limits.ts";
+import type { PluginLimits } from "../protocol/plugin-limits.ts";
 import { ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
 
 export type TurnEnd =
@@ -18,7 +19,7 @@ export type TurnEnd =
 
 export interface CellSpec {
   plugin: string;
-  heapMb: number;
+  limits: PluginLimits;
   /** The bundle: the body of a CommonJS module. */
   code: string;
   /** What the plugin's `api` says about itself, as JSON. */
@@ -69,7 +70,7 @@ export class Cell {
   constructor(guest: GuestCode, spec: CellSpec) {
     this.#spec = spec;
     this.#isolate = new ivm.Isolate({
-      memoryLimit: spec.heapMb,
+      memoryLimit: spec.limits.heapMb,
       // SECURITY: without a listener V8 aborts the whole process on some out-of-memory paths. test/contract/budgets.test.ts
       onCatastrophicError: () => {},
     });
@@ -111,7 +112,7 @@ export class Cell {
     } catch (error) {
       return { end: "broken", detail: plainText(error) };
     }
-    return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts], timeoutMs);
+    return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts, JSON.stringify(this.#spec.limits)], timeoutMs);
   }
 
   dispatch(call: number, event: string, context: string, timeoutMs: number): TurnEnd {

@@ -54,6 +54,7 @@ export class Lane {
     opened: ({ id }, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell: id, ok, loadMs }, body)),
     fault: ({ id }, why) => this.#send(pack({ kind: "fault", cell: id }, why)),
     ask: ({ id }, ask, run, service, args) => this.#send(pack({ kind: "ask", cell: id, ask, run }, service, args)),
+    spent: ({ id }, us) => this.#send(pack({ kind: "spent", cell: id, us })),
     log: ({ id }, level, run, text) => this.#send(pack({ kind: "log", cell: id, level, run }, text.slice(0, LIMITS.logBytes + 1))),
   };
 
@@ -189,7 +190,7 @@ export class Lane {
 
   #open(message: Open, bodies: string[]): void {
     this.#residents.get(message.cell)?.dispose();
-    const spec = { plugin: message.plugin, heapMb: message.heapMb, code: bodies[0]!, facts: bodies[1]! };
+    const spec = { plugin: message.plugin, limits: message.limits, code: bodies[0]!, facts: bodies[1]! };
     const resident = new Resident(message.cell, spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();

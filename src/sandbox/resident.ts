@@ -35,6 +35,8 @@ export interface ResidentEvents {
   log(resident: Resident, level: string, run: number, text: string): void;
   ask(resident: Resident, ask: number, run: number, service: string, args: string): void;
   fault(resident: Resident, why: string): void;
+  /** It has taken so much CPU time since it last said so. */
+  spent(resident: Resident, us: number): void;
 }
 
 interface PendingCall {
@@ -45,6 +47,9 @@ interface PendingCall {
   readonly step: Step;
   readonly startedMs: number;
   cpuUs: number;
+  /** Questions and log lines so far. */
+  asks: number;
+  lines: number;
   deadline: NodeJS.Timeout | undefined;
   /** Set when the call is answered in the very turn that started it: whoever started it takes the answer from here. */
   early: Answer | undefined;
@@ -66,6 +71,10 @@ export class Resident {
   #loadDeadline: NodeJS.Timeout | undefined;
   #loadStartedMs = 0;
   #isDirty = false;
+  /** Of its last call: what it does afterwards may take as much. */
+  #cpuMs: number = LIMITS.cpuMs;
+  /** CPU time that was not reported yet. */
+  #spentUs = 0;
   /** Its last turn was short. Of one that was not, or has not been seen at work yet, anything must be expected. */
   isQuick = false;
 
@@ -103,8 +112,12 @@ export class Resident {
       return undefined;
     }
     if (this.#state !== "ready") return answered("failed", this.#failure);
-    if (this.#pending.size >= LIMITS.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: LIMITS.pendingCalls }));
+    const { limits } = this.#spec;
+    if (this.#pending.size >= limits.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: limits.pendingCalls }));
+    const bytes = event.length + context.length;
+    if (bytes > limits.bytesIn) return answered("failed", errorJson("ERR_CALL_EVENT_SIZE", { bytes, limit: limits.bytesIn }));
     const [, handler, wallMs, cpuMs] = step;
+    this.#cpuMs = cpuMs;
     const number = callNumber(caller.cause, handler);
     const timeoutMs = Math.min(wallMs, turnMs(cpuMs, this.#gauge.crowd));
     const startedMs = performance.now();
@@ -113,6 +126,7 @@ export class Resident {
     this.#gauge.leave();
     const tookMs = performance.now() - startedMs;
     const cpuUs = turnCpuUs(tookMs);
+    this.#charge(cpuUs);
     this.#isDirty = true;
     this.isQuick = tookMs < LIMITS.quickTurnMs;
     // It ended by itself before V8 was told to stop it; its budget was over all the same.
@@ -125,7 +139,10 @@ export class Resident {
       case "error":
         return { status: "failed", wallMs: tookMs, cpuUs, body: end.text };
       default:
-        return this.#await({ number, caller, at, step, startedMs, cpuUs, deadline: undefined, early: undefined, isStarting: true }, end);
+        return this.#await(
+          { number, caller, at, step, startedMs, cpuUs, asks: 0, lines: 0, deadline: undefined, early: undefined, isStarting: true },
+          end,
+        );
     }
   }
 
@@ -224,7 +241,7 @@ export class Resident {
         if (spentUs < cpuMs * 1000) return this.#replace("timeout", heldTooLong(owner, cpuMs, spentUs), owner);
         return this.#replace("cpu", outOfCpu(cpuMs), owner);
       case "memory":
-        return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.heapMb }), owner);
+        return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb }), owner);
       case "broken":
         return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
       case "rejection":
@@ -255,7 +272,7 @@ export class Resident {
 
   #readMail({ isFine, text }: Mail): void {
     this.#isDirty = false;
-    if (!isFine) return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.heapMb }));
+    if (!isFine) return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb }));
     if (text === undefined) return;
     let items: MailItem[];
     try {
@@ -269,12 +286,14 @@ export class Resident {
   #deliver({ kind, a, b, call: number, body }: MailItem): void {
     switch (kind) {
       case MAIL.log:
-        return this.#log(a, causeOf(number), body);
+        return this.#logOf(number, a, body);
       case MAIL.timer:
         return this.#errands.startTimer(a, b, number, this.#tick);
       case MAIL.clear:
         return this.#errands.stopTimer(a);
       case MAIL.ask: {
+        const owner = this.#pending.get(number);
+        if (owner && ++owner.asks > this.#spec.limits.hostCalls) return this.#refuse(number, a);
         const ask = this.#errands.ask(a, number);
         const end = body.indexOf("\n");
         return this.#events.ask(this, ask, causeOf(number), body.slice(0, end), body.slice(end + 1));
@@ -293,6 +312,28 @@ export class Resident {
     }
   }
 
+  /** The call has asked more than it may; its question is answered here. */
+  #refuse(number: number, question: number): void {
+    const why = errorJson("ERR_SERVICE_BUDGET", { limit: this.#spec.limits.hostCalls });
+    setImmediate(() => this.#later(number, (cell, timeoutMs) => cell.tell(question, false, why, timeoutMs)));
+  }
+
+  /** The guest counts the lines of a turn; a call may have many turns. */
+  #logOf(number: number, level: number, text: string): void {
+    const owner = this.#pending.get(number);
+    const { logLines } = this.#spec.limits;
+    if (owner) owner.lines += 1;
+    if (!owner || owner.lines <= logLines) return this.#log(level, causeOf(number), text);
+    if (owner.lines === logLines + 1) this.#log(2, causeOf(number), `further log lines of this call are dropped; the limit is ${logLines}`);
+  }
+
+  #charge(us: number): void {
+    this.#spentUs += us;
+    if (this.#spentUs < LIMITS.cpuReportUs) return;
+    this.#events.spent(this, this.#spentUs);
+    this.#spentUs = 0;
+  }
+
   readonly #tick = (timer: number, owner: number): void => {
     this.#later(owner, (cell, timeoutMs) => cell.tick(timer, timeoutMs));
   };
@@ -301,13 +342,14 @@ export class Resident {
   #later(number: number, enter: (cell: Cell, timeoutMs: number) => TurnEnd): void {
     if (!this.#cell) return;
     const owner = this.#pending.get(number);
-    const cpuMs = owner?.step[3] ?? LIMITS.cpuMs;
+    const cpuMs = owner?.step[3] ?? this.#cpuMs;
     const startedMs = performance.now();
     const timeoutMs = turnMs(cpuMs, this.#gauge.crowd);
     this.#gauge.enter(this.id, owner?.caller.run ?? 0, owner?.at ?? TURN_OF.background, timeoutMs);
     const end = enter(this.#cell, timeoutMs);
     this.#gauge.leave();
     const cpuUs = turnCpuUs(performance.now() - startedMs);
+    this.#charge(cpuUs);
     if (owner) owner.cpuUs += cpuUs;
     this.#afterTurn(end, cpuMs, owner?.cpuUs ?? cpuUs, owner);
     if (owner && this.#pending.has(owner.number) && owner.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), owner);

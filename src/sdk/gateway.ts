@@ -71,7 +71,6 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     hasInternal: config.hooks?.internal?.enabled !== false,
     hasSpare: isolation === "process" && config.sandbox?.spare !== false,
     memoryBytes: (config.sandbox?.memoryMb ?? LIMITS.sandboxMb) * 2 ** 20,
-    heapMb: config.limits?.heapMb ?? LIMITS.heapMb,
     gateway: options.gateway ?? {},
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     logger,

@@ -11,6 +11,7 @@ import { hookPluginId, isHookFolder, readHookFolder, slug } from "../host/hook-f
 import type { HookFolder } from "../host/hook-folder.ts";
 import { unmet } from "../host/hook-requirements.ts";
 import type { Logger } from "../host/log.ts";
+import type { PluginLimitsConfig } from "../protocol/plugin-limits.ts";
 import type { PluginSource } from "../host/plugin.ts";
 import { TURN_HOOKS, turnAdapter } from "../host/turn-script.ts";
 
@@ -23,6 +24,7 @@ export interface FoundPlugin {
   readonly config?: Record<string, unknown> | undefined;
   readonly hooks?: PluginHooksConfig | undefined;
   readonly grants?: Grants | undefined;
+  readonly limits?: PluginLimitsConfig | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
 }

@@ -3,12 +3,15 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
+import { pluginLimitsConfig } from "../protocol/plugin-limits.ts";
 import { creelConfig, pluginGrants, pluginHooksConfig } from "../protocol/config.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/approvals.ts";
 import type { SessionGateway } from "../host/services/session.ts";
+import { pluginBudget } from "../host/budget.ts";
+import { CpuShare } from "../host/cpu-share.ts";
 import { firstIssue } from "../host/issues.ts";
 import { defaultLogger } from "../host/log.ts";
 import type { Logger } from "../host/log.ts";
@@ -24,6 +27,7 @@ const pluginSpec = z.union([
     config: z.record(z.string(), z.unknown()).optional(),
     hooks: pluginHooksConfig.optional(),
     grants: pluginGrants.optional(),
+    limits: pluginLimitsConfig.optional(),
   }),
   z.strictObject({
     id: z.string(),
@@ -31,6 +35,7 @@ const pluginSpec = z.union([
     config: z.record(z.string(), z.unknown()).optional(),
     hooks: pluginHooksConfig.optional(),
     grants: pluginGrants.optional(),
+    limits: pluginLimitsConfig.optional(),
   }),
 ]);
 /** A plugin beside the installed ones: a folder or file, or its source as text. Sandboxed all the same. */
@@ -129,12 +134,13 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
     config: { ...settings?.config, ...spec.config },
     hooks: spec.hooks,
     grants: spec.grants,
+    limits: spec.limits,
     off: settings?.off,
   };
 }
 
 function place(
-  { id, name, version, source, config, hooks, grants, off }: FoundPlugin,
+  { id, name, version, source, config, hooks, grants, limits, off }: FoundPlugin,
   order: number,
   all: CreelConfig,
   lanes: number,
@@ -153,6 +159,8 @@ function place(
     config: { ...entry?.config, ...config },
     hooks: { ...entry?.hooks, ...hooks },
     grants: { ...entry?.grants, ...grants },
+    budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
+    cpuShare: new CpuShare(),
     source,
     bundle: undefined,
     status: entry?.enabled === false || off !== undefined ? "disabled" : "loading",

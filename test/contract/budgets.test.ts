@@ -1,5 +1,5 @@
 /** Budgets: what runs out stops the work, the culprit is named, its cell is rebuilt, and everybody else goes on. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { actor, ask, patched, sending, toolCall } from "../support/actors.ts";
 import type { Script } from "../support/actors.ts";
@@ -9,7 +9,7 @@ contract("budgets", (isolation) => {
   describe("a call that costs too much", () => {
     const shared = sharedHost(isolation, {
       config: { limits: { heapMb: 16 } },
-      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 1_000, cpuMs: 100 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 1_000, cpuMs: 30 } }), actor("c")],
     });
     const send = (script: Script) => shared.host.run("message_sending", sending(script));
 
@@ -113,7 +113,7 @@ contract("budgets", (isolation) => {
   });
 
   it("a stop in one lane leaves the calls in the others alone", async () => {
-    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad", { hooks: { cpuMs: 100 } }), actor("other")] });
+    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad", { hooks: { cpuMs: 30 } }), actor("other")] });
     const [bad, other] = await Promise.all([
       host.run("session:patch", patched({ bad: `for (;;);` })),
       host.run("message_sending", sending({ other: `return { content: "fine" }` })),
@@ -127,7 +127,7 @@ contract("budgets", (isolation) => {
       plugins: [
         {
           id: "slow",
-          hooks: { timeoutMs: 100 },
+          hooks: { timeoutMs: 100, cpuMs: 20 },
           source: `export default async (api) => {
             api.on("message_sending", (e) => { if (e.content === "loop") for (;;); return { content: "ok" }; });
             console.log("registered");
@@ -164,6 +164,83 @@ contract("budgets", (isolation) => {
     await host.reload("a");
     const counts = Map.groupBy(await Promise.all(flood), ({ calls }) => calls[0]!.status);
     expect(counts.get("failed")?.length).toBe(5);
+  });
+
+  it("a call that ends by itself with more CPU time than it may take counts for nothing", async () => {
+    await using host = await open(isolation, { plugins: [actor("heavy", { hooks: { cpuMs: 20 } })] });
+    const busy = `let n = 0; const end = Date.now() + 300; while (Date.now() < end && n < 4e6) n += 1; return { content: "x" }`;
+    const outcome = await host.run("message_sending", sending({ heavy: busy }));
+    expect(outcome.calls[0]).toMatchObject({ status: "cpu", error: { code: "ERR_CALL_CPU" } });
+    expect(outcome.result).toBeUndefined();
+  });
+
+  it("an event that is larger than the plugin may be given does not reach it, and the others get it", async () => {
+    await using host = await open(isolation, { plugins: [{ ...actor("small"), limits: { bytesIn: 2_000 } }, actor("b")] });
+    const outcome = await host.run("message_sending", sending({ b: `return { content: "b" }` }, "x".repeat(3_000)));
+    expect(outcome.calls).toMatchObject([{ status: "failed", error: { code: "ERR_CALL_EVENT_SIZE" } }, { status: "ok" }]);
+    expect(outcome.result).toEqual({ content: "b" });
+  });
+
+  it("a result that is larger than the plugin may give is that handler's failure", async () => {
+    await using host = await open(isolation, { plugins: [{ ...actor("a"), limits: { bytesOut: 2_000 } }] });
+    const outcome = await host.run("message_sending", sending({ a: `return { content: "x".repeat(3_000) }` }));
+    expect(outcome.calls[0]).toMatchObject({ status: "failed", error: { code: "ERR_CALL_RESULT_SIZE" } });
+  });
+
+  it("a call that asks the host more often than it may is refused the rest, and goes on", async () => {
+    await using host = await open(isolation, {
+      gateway: { getSession: async () => ({}) },
+      plugins: [{ ...actor("a"), grants: { session: ["get"] }, limits: { hostCalls: 3 } }],
+    });
+    const asks = `async let done = 0; try { for (;;) { await api.session.get("k"); done++; } } catch (error) { return { content: done + " " + error.code }; }`;
+    expect((await host.run("message_sending", sending({ a: asks }))).result?.content).toBe("3 ERR_SERVICE_BUDGET");
+    expect((await host.run("message_sending", sending({ a: asks }))).result?.content).toBe("3 ERR_SERVICE_BUDGET");
+  });
+
+  it("a call that writes more log lines than it may, over however many turns, has the rest dropped, and one line says so", async () => {
+    await using host = await open(isolation, { plugins: [{ ...actor("a"), limits: { logLines: 4 } }] });
+    const lines: string[] = [];
+    host.on("log", ({ text }) => lines.push(text));
+    const chatter = `async for (let i = 0; i < 10; i++) { api.logger.info("line " + i); await new Promise((r) => setTimeout(r, 1)); }`;
+    await host.run("message_sending", sending({ a: chatter }));
+    await host.run("message_sending", sending({ a: `api.logger.info("another call")` }));
+    await vi.waitFor(() => expect(lines).toContain("another call"));
+    expect(lines).toEqual([
+      ...[0, 1, 2, 3].map((i) => `line ${i}`),
+      "further log lines of this call are dropped; the limit is 4",
+      "another call",
+    ]);
+  });
+
+  it("a plugin may have as many timers pending as its operator says", async () => {
+    await using host = await open(isolation, { plugins: [{ ...actor("a"), limits: { timers: 2 } }] });
+    const timers = `let made = 0; try { for (;;) { setTimeout(() => {}, 1e6); made++; } } catch { return { content: String(made) }; }`;
+    expect((await host.run("message_sending", sending({ a: timers }))).result?.content).toBe("2");
+  });
+
+  it("a plugin that takes more than its share of a CPU is moved out of the way", async () => {
+    await using host = await open(isolation, { plugins: [{ ...actor("greedy"), limits: { cpuShare: 0.001 } }] });
+    const burn = `const end = Date.now() + 30; while (Date.now() < end);`;
+    await vi.waitFor(
+      async () => {
+        await host.run("message_sending", sending({ greedy: burn }));
+        expect(host.inspect("greedy").isSlow).toBe(true);
+      },
+      { timeout: 20_000 },
+    );
+  });
+
+  it("inspect says what a plugin may take and who said so", async () => {
+    await using host = await open(isolation, {
+      config: { limits: { heapMb: 16 }, plugins: { entries: { a: { limits: { timers: 5 } } } } },
+      plugins: [plugin("a", ""), plugin("b", "", { limits: { hostCalls: 7 } })],
+    });
+    expect(host.inspect("a").budget).toMatchObject({
+      heapMb: { value: 16, origin: "operator, for all plugins" },
+      timers: { value: 5, origin: "operator, for this plugin" },
+      hostCalls: { value: LIMITS.hostCalls, origin: "host" },
+    });
+    expect(host.inspect("b").budget.hostCalls).toEqual({ value: 7, origin: "operator, for this plugin" });
   });
 
   it("inspect says what each call may cost and who said so", async () => {

@@ -85,7 +85,7 @@ it("a sandbox that speaks of a cell that is not in that lane, or says what is no
   }
 });
 
-it("it condemns once", () => {
+it("a unit is condemned once", () => {
   const { held, verdicts } = watched();
   held({ heldMs: PAST, cpuMs: PAST });
   held({ heldMs: PAST + 25, cpuMs: PAST });

@@ -90,12 +90,11 @@ export class Berth {
   }
 
   #watch(): WatchdogOptions {
-    const { cpuMsOf, memoryBytes } = this.#options;
     return {
-      memoryBytes,
+      memoryBytes: this.#options.memoryBytes,
       cpuMsOf: ({ lane: at, cell, run, step }) => {
         const lane = this.lanes[at]!;
-        const ofCell = cpuMsOf(lane, cell, run === 0 && step === TURN_OF.load);
+        const ofCell = this.#options.cpuMsOf(lane, cell, run === 0 && step === TURN_OF.load);
         return ofCell === undefined ? undefined : (lane.cpuMsOf(run, step) ?? ofCell);
       },
       isOverdue: () => this.lanes.some((lane) => lane.isOverdue),

@@ -109,12 +109,12 @@ export class Fleet {
   }
 
   #berth(lanes: readonly LaneClient[]): Berth {
-    const { greeting, cpuMsOf, memoryBytes, lanesPerUnit, startUnit } = this.#options;
+    const { memoryBytes, lanesPerUnit, startUnit } = this.#options;
     return new Berth({
       lanes,
       memoryBytes,
-      greeting,
-      cpuMsOf,
+      greeting: (lane) => this.#options.greeting(lane),
+      cpuMsOf: (lane, cell, isLoad) => this.#options.cpuMsOf(lane, cell, isLoad),
       takeUnit: (count) => (count === lanesPerUnit ? this.#spare.take() : startUnit(count)),
       came: (unit) => this.#units && tellCame(this.#units, lanes, unit),
       went: () => {

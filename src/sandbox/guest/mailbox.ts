@@ -1,6 +1,7 @@
 /** Inside the isolate: what the plugin leaves for the lane to fetch after the turn. Format in protocol/mail.ts. */
 import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
+import { limits } from "./limits.ts";
 import { sliceText } from "./primordials.ts";
 
 /** The call that the current turn belongs to. Everything up to the end of its microtasks is its doing. */
@@ -24,7 +25,7 @@ export function post(kind: string, a: number, b: number, call: number, body = ""
 }
 
 export function postLog(level: number, text: string): void {
-  if (lines >= LIMITS.logLines) {
+  if (lines >= limits.logLines) {
     dropped += 1;
     return;
   }
@@ -39,7 +40,7 @@ export function hasMail(): boolean {
 /** Empties the box. Undefined when there is nothing in it. */
 export function fetchMail(): string | undefined {
   if (dropped > 0) {
-    const note = `${dropped} more log lines of this turn were dropped; the limit is ${LIMITS.logLines}`;
+    const note = `${dropped} more log lines of this turn were dropped; the limit is ${limits.logLines}`;
     post(MAIL.log, 2, 0, turn.call, note);
     dropped = 0;
   }

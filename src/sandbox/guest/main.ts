@@ -3,7 +3,7 @@
  * values into text and back, and leaves mail. It protects a plugin from surprises, not the host from the plugin: the lane
  * and the host check everything that comes out of here.
  */
-import { LIMITS } from "../../protocol/limits.ts";
+import { limits, setLimits } from "./limits.ts";
 import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
 import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
@@ -25,7 +25,9 @@ let returned: Returned | undefined;
 function load(
   factory: (exports: object, module: { exports: unknown }, require: (name: string) => never) => void,
   factsText: string,
+  limitsText: string,
 ): Returned {
+  setLimits(limitsText);
   return turn(0, () => {
     const module = { exports: {} as unknown };
     factory(module.exports as object, module, (name) => {
@@ -196,7 +198,7 @@ function resultText(value: unknown): Returned {
     throw coded("ERR_CALL_RESULT_JSON", error instanceof NativeError ? error.message : "it has a hostile toJSON");
   }
   if (typeof json !== "string") throw coded("ERR_CALL_RESULT_JSON", `a ${typeof value} is not data`);
-  if (json.length > LIMITS.resultBytes) throw coded("ERR_CALL_RESULT_SIZE", `${json.length} characters`);
+  if (json.length > limits.bytesOut) throw coded("ERR_CALL_RESULT_SIZE", `${json.length} characters`);
   return json;
 }
 
@@ -240,7 +242,8 @@ function install(): void {
     Object.defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true, enumerable: false });
   // SECURITY: shared memory gives threads and clocks, WebAssembly memory that the heap limit does not count. test/escape/globals.test.ts
   for (const name of ["gc", "WebAssembly", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry"])
-    delete (globalThis as Record<string, unknown>)[name];
+    // `gc` cannot be deleted when the gateway runs with --expose-gc, but it can be replaced.
+    if (!Reflect.deleteProperty(globalThis, name)) (globalThis as Record<string, unknown>)[name] = undefined;
 }
 
 install();

@@ -1,6 +1,6 @@
 /** Inside the isolate: timers. The lane keeps the clock; a timer that is due comes back as a turn of its own. */
-import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
+import { limits } from "./limits.ts";
 import { beginTurn, post, turn } from "./mailbox.ts";
 import { call as invoke, NativeError, NativeFloor, NativeNumber, SafeMap } from "./primordials.ts";
 
@@ -42,7 +42,7 @@ class Timeout {
 
 function start(fn: unknown, delay: unknown, repeats: boolean, args: unknown[]): Timeout {
   if (typeof fn !== "function") throw new NativeError("a timer needs a function");
-  if (pending >= LIMITS.timers) throw new NativeError(`a plugin may have ${LIMITS.timers} timers pending`);
+  if (pending >= limits.timers) throw new NativeError(`a plugin may have ${limits.timers} timers pending`);
   const wanted = NativeFloor(NativeNumber(delay));
   // Node's own rule: anything outside 1 … 2^31 - 1 means 1.
   const ms = wanted >= 1 && wanted <= 2147483647 ? wanted : 1;
