@@ -3,6 +3,7 @@
  * values into text and back, and leaves mail. It protects a plugin from surprises, not the host from the plugin: the lane
  * and the host check everything that comes out of here.
  */
+import { fixBuffers } from "./buffers.ts";
 import { limits, setLimits } from "./limits.ts";
 import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
 import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
@@ -244,6 +245,7 @@ function install(): void {
   for (const name of ["gc", "WebAssembly", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry"])
     // `gc` cannot be deleted when the gateway runs with --expose-gc, but it can be replaced.
     if (!Reflect.deleteProperty(globalThis, name)) (globalThis as Record<string, unknown>)[name] = undefined;
+  fixBuffers();
 }
 
 install();
