@@ -1,7 +1,7 @@
 /** What was meant and does not happen is said, once: result fields that a hook does not know, settings that cannot have an effect. */
 import { expect, it } from "vitest";
 import { actor, ask, persist, sending, toolCall } from "../support/actors.ts";
-import { contract, open, plugin, recorder } from "../support/host.ts";
+import { contract, open, plugin, recorder, statuses } from "../support/host.ts";
 import type { Line } from "../support/host.ts";
 import { folder, write } from "../support/files.ts";
 
@@ -79,10 +79,11 @@ contract("remarks", (isolation) => {
   it("a cell that is replaced keeps its remarks, a reload starts afresh", async () => {
     const body = `api.on("message_sending", (event) => { if (event.content === "die") for (;;); return { contnt: "x" }; })`;
     const root = folder({ "p.js": `export default (api) => { ${body} };` });
-    await using host = await open(isolation, { plugins: [{ path: `${root}/p.js`, hooks: { cpuMs: 20 } }] });
-    await host.run("message_sending", sending({}));
-    expect((await host.run("message_sending", sending({}, "die"))).calls[0]?.status).toBe("cpu");
-    await host.run("message_sending", sending({}));
+    await using host = await open(isolation, { plugins: [{ path: `${root}/p.js`, hooks: { cpuMs: 200 } }] });
+    expect(statuses(await host.run("message_sending", sending({})))).toEqual(["p:ok"]);
+    expect(host.inspect("p").diagnostics).toHaveLength(1);
+    expect(statuses(await host.run("message_sending", sending({}, "die")))).not.toEqual(["p:ok"]);
+    expect(statuses(await host.run("message_sending", sending({})))).toEqual(["p:ok"]);
     expect(host.inspect("p").diagnostics).toHaveLength(1);
     write(root, { "p.js": `export default (api) => { ${body.replace("contnt", "content")} };` });
     expect((await host.reload("p")).diagnostics).toEqual([]);
