@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, styleText } from "node:util";
+import { machine, machineLine } from "../../bench/machine.ts";
 import { median, quantile } from "../../bench/statistics.ts";
 import { isAlive } from "../support/process.ts";
 import { until } from "../support/until.ts";
@@ -32,9 +33,13 @@ interface Round {
   readonly quietMs: number;
   readonly attackedMs: number;
   readonly attacks: number;
+  /** Wrong answers, with examples. */
   readonly wrong: number;
+  readonly examples: readonly string[];
+  readonly restarts: readonly string[];
 }
 
+const where = machineLine(machine());
 const rounds = Number(flags.rounds);
 const corpus = new Map(readCorpus().map((attack) => [attack.name, attack]));
 const slots: Slot[] = Array.from({ length: rounds * ATTACKS_PER_WINDOW }, (_, at) => ({
@@ -72,6 +77,7 @@ async function afterKills(): Promise<number[]> {
 /** Both windows, the quiet one first or last in turns. */
 async function oneRound(stage: Stage, round: number, supply: Slot[]): Promise<Round> {
   const isQuietFirst = round % 2 === 0;
+  stage.turnPage();
   const first = isQuietFirst ? await stage.load.window(WINDOW_CALLS) : undefined;
   const before = supply.length;
   const attacked = stage.load.window(WINDOW_CALLS);
@@ -83,6 +89,8 @@ async function oneRound(stage: Stage, round: number, supply: Slot[]): Promise<Ro
     attackedMs: quantile(tally.latenciesMs, 0.99),
     attacks: before - supply.length,
     wrong: quiet.wrong + tally.wrong,
+    examples: [...quiet.examples, ...tally.examples],
+    restarts: stage.heard.restarts.map(({ why, culprit }) => `restart, ${culprit}: ${why}`),
   };
 }
 
@@ -92,7 +100,8 @@ async function attackOnce({ host }: Stage, supply: Slot[]): Promise<void> {
   await host.reload(slot.id);
   const { calls } = await host.run("before_tool_call", { toolName: slot.id, params: {} });
   const status = calls.find(({ plugin }) => plugin === slot.id)?.status;
-  if (status !== "cpu" && status !== "timeout") throw new Error(`${slot.attack.name} came to ${status}: that was no CPU attack`);
+  if (status === undefined || status === "ok" || status === "failed")
+    throw new Error(`${slot.attack.name} came to ${status}: that was no CPU attack`);
   host.disable(slot.id);
 }
 
@@ -116,7 +125,7 @@ function report(): void {
   const isRecoveryHeld = worstMs <= MAX_RECOVERY_MS;
   if (!isRatioHeld || !isRecoveryHeld) process.exitCode = 1;
   if (flags.json) {
-    console.log(JSON.stringify({ rounds: measured, ratio, wrong, recoveriesMs, worstMs }, undefined, 2));
+    console.log(JSON.stringify({ machine: where, rounds: measured, ratio, wrong, recoveriesMs, worstMs }, undefined, 2));
     return;
   }
   console.log(
@@ -131,6 +140,10 @@ function report(): void {
       )} ms  (${measured.map(({ attacks }) => attacks).join(" ")} attacks)`,
       `${mark(isRatioHeld)} ratio                    ${list(ratios, 2)}; median ${ratio.toFixed(2)}, at most ${MAX_RATIO}${wrong > 0 ? `; ${wrong} wrong answers` : ""}`,
       `${mark(isRecoveryHeld)} answered after a kill    ${list(recoveriesMs, 0)} ms; median ${median(recoveriesMs).toFixed(0)}, worst ${worstMs.toFixed(0)}, at most ${MAX_RECOVERY_MS}`,
+      ...measured.flatMap(({ examples, restarts }, round) =>
+        [...restarts, ...examples].map((text) => `  in round ${round + 1}: ${text.slice(0, 300)}`),
+      ),
+      where,
     ].join("\n"),
   );
 }

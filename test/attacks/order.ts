@@ -9,6 +9,9 @@ export interface Order {
   readonly calls: number;
 }
 
+/** Something at rest: a lane that looks around now and then, nothing that still computes. */
+export const RESTING_SHARE = 0.15;
+
 /** What is left of it when the load has ended. */
 export interface Residue {
   /** Processor time of all child processes, of one core, when nothing is asked of them any more. */

@@ -1,5 +1,6 @@
 /** `npm run test:attacks`: every attack of the corpus against a host under load; a table at the end. Exit code 1 when a rule was broken. */
 import { parseArgs } from "node:util";
+import { machine, machineLine } from "../../bench/machine.ts";
 import { GROWERS, LONG, SHORT } from "./budgets.ts";
 import { CONTROL, readCorpus } from "./corpus.ts";
 import type { Order } from "./order.ts";
@@ -47,12 +48,13 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  const where = machineLine(machine());
   const isolation = flags.isolation === "thread" ? "thread" : "process";
   const performance = await perform({ isolation, slots, calls: Number(flags.calls) }, progress);
   const sum = sums(performance);
   const verdicts = performance.trials.map((trial) => ({ ...trial, broken: broken(trial) }));
-  if (flags.json) console.log(JSON.stringify({ sums: sum, deaths: performance.deaths, trials: verdicts }, undefined, 2));
-  else console.log(["", ...table(performance.trials), "", ...summaryLines(sum)].join("\n"));
+  if (flags.json) console.log(JSON.stringify({ machine: where, sums: sum, deaths: performance.deaths, trials: verdicts }, undefined, 2));
+  else console.log(["", ...table(performance.trials), "", ...summaryLines(sum), where].join("\n"));
   if (sum.failed > 0 || sum.faults.length > 0) process.exitCode = 1;
 }
 

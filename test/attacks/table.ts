@@ -1,5 +1,6 @@
 /** The table at the end: a line per attack, what it came to and what it cost the others; below it what was broken, and the sums. */
 import { styleText } from "node:util";
+import { RESTING_SHARE } from "./order.ts";
 import type { Residue } from "./order.ts";
 import type { Performance } from "./supervise.ts";
 import type { Settled, Trial } from "./trial.ts";
@@ -8,9 +9,6 @@ import { broken } from "./verdict.ts";
 type Style = Parameters<typeof styleText>[0];
 // Looks at NO_COLOR and at whether stdout is a terminal.
 const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });
-
-/** Something at rest: a lane that looks around now and then, nothing that still computes. */
-const RESTING_SHARE = 0.15;
 
 const HEAD = ["", "attack", "came to", "after", "of", "replaced", "sent", "right", "again", "p50", "p99", "gap", "gateway", "sandbox"];
 
