@@ -3,6 +3,10 @@ import { expect, it } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { contract, open, plugin } from "../support/host.ts";
 
+/** As many as one call may ask. */
+const MANY = LIMITS.hostCalls;
+const numbered = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name}${i}`);
+
 const asker = plugin(
   "asker",
   `const get = (key) => api.session.get(key).then((entry) => entry.key, (error) => error.code + " " + error.message);
@@ -38,22 +42,27 @@ contract("questions", (isolation) => {
   it("more than the host takes at a time wait, and are answered in their order", async () => {
     const store = gateway();
     await using host = await open(isolation, { gateway: store, plugins: [asker] });
-    const runs = ["a", "b", "c"].map((to) => host.run("message_sending", { to, content: "500" }));
-    for (const [at, outcome] of (await Promise.all(runs)).entries())
-      expect(answersOf(outcome)).toEqual(Array.from({ length: 500 }, (_, i) => `${"abc"[at]}${i}`));
+    const runs = "abcdefgh".split("").map(async (to) => answersOf(await host.run("message_sending", { to, content: String(MANY) })));
+    for (const [at, answers] of (await Promise.all(runs)).entries()) expect(answers).toEqual(numbered("abcdefgh"[at]!, MANY));
     expect(store.most()).toBe(LIMITS.pendingAsks);
   });
 
   it("past the end of the queue a question fails with a code, and those in the queue are answered", async () => {
-    const store = gateway();
-    await using host = await open(isolation, { gateway: store, plugins: [asker] });
+    const gate = Promise.withResolvers<void>();
+    await using host = await open(isolation, { gateway: gateway(gate.promise), plugins: [asker] });
     const room = LIMITS.pendingAsks + LIMITS.waitingAsks;
-    const answers = answersOf(await host.run("message_sending", { to: "k", content: String(room + 10) }));
-    expect(answers.slice(0, room)).toEqual(Array.from({ length: room }, (_, i) => `k${i}`));
-    expect(new Set(answers.slice(room))).toEqual(
-      new Set([`ERR_SERVICE_BUSY the plugin already has ${room} questions to the host pending`]),
-    );
-    expect(answersOf(await host.run("message_sending", { to: "again", content: "1" }))).toEqual(["again0"]);
+    const full = Math.floor(room / MANY);
+    const ask = (to: string) => host.run("message_sending", { to, content: String(MANY) }).then(answersOf);
+    const waiting = Array.from({ length: full + 1 }, (_, at) => ask(`${at}-`));
+    // For this one there is no room at all: it is answered while the others wait.
+    const refused = await ask("late-");
+    expect(new Set(refused)).toEqual(new Set([`ERR_SERVICE_BUSY the plugin already has ${room} questions to the host pending`]));
+    gate.resolve();
+    const answers = (await Promise.all(waiting)).flat();
+    const wanted = Array.from({ length: full + 1 }, (_, at) => numbered(`${at}-`, MANY)).flat();
+    expect(answers.slice(0, room)).toEqual(wanted.slice(0, room));
+    expect(new Set(answers.slice(room))).toEqual(new Set(refused));
+    expect(await ask("again-")).toEqual(numbered("again-", MANY));
   });
 
   it("a call that is given up takes its waiting questions with it, and makes room", async () => {
@@ -61,7 +70,7 @@ contract("questions", (isolation) => {
     const store = gateway(gate.promise);
     await using host = await open(isolation, { gateway: store, plugins: [asker] });
     const controller = new AbortController();
-    const many = host.run("message_sending", { to: "k", content: "1000" }, { channelId: "c" }, { signal: controller.signal });
+    const many = host.run("message_sending", { to: "k", content: String(MANY) }, { channelId: "c" }, { signal: controller.signal });
     await store.full;
     controller.abort(new Error("enough"));
     await expect(many).rejects.toThrow("enough");
