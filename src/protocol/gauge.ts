@@ -46,17 +46,24 @@ export class Gauge {
     this.#at[BEGUN] = run;
   }
 
-  enter(cell: number, run: number, step: number, limitMs: number): void {
+  /** Whose the next turn is; without a word it is nobody's. */
+  attribute(run: number, step: number): void {
+    this.#at[RUN] = run;
+    this.#at[STEP] = step;
+  }
+
+  enter(cell: number, limitMs: number): void {
     const at = this.#at;
-    at[LIMIT] = limitMs;
     at[CELL] = cell;
-    at[RUN] = run;
-    at[STEP] = step;
+    at[LIMIT] = limitMs;
     at[TURN]! += 1;
   }
 
   leave(): void {
-    this.#at[TURN]! += 1;
+    const at = this.#at;
+    at[TURN]! += 1;
+    at[RUN] = 0;
+    at[STEP] = TURN_OF.background;
   }
 }
 

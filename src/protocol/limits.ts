@@ -30,6 +30,8 @@ export const LIMITS = {
   watchIdleMs: 250,
   /** V8 was told to stop a turn; if the thread has not left the cell this much later, V8 cannot stop it. Ordinary stops take under 5 ms. */
   stopGraceMs: 150,
+  /** A thread that was found asleep inside a cell so many times, without having run in between, was parked by V8 for want of memory. */
+  parkedLooks: 4,
   /** A turn that lasts this many times what it may is stuck, whatever the kernel says about its thread. */
   stuckFactor: 4,
   /** How often the host looks after a sandbox that has old runs in it, and how many looks without a sign of life make it dead. */
@@ -62,7 +64,7 @@ export const LIMITS = {
   /** A turn shorter than this is not worth reading the CPU clock for, and its cell not worth being careful about. */
   quickTurnMs: 1,
   /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */
-  laneGraceMs: 250,
+  laneGraceMs: 150,
   /** An event and its context as JSON text. 100 KB of messages is normal, megabytes of them are not. */
   eventBytes: 8 * 1024 * 1024,
   /** A handler's result as JSON text. */
@@ -146,11 +148,10 @@ export const LIMITS = {
   sandboxStartMs: 10_000,
   /** How long a thread may take to dispose of its cells before it is terminated. */
   threadEndMs: 1_000,
-  /** Delay before a sandbox that died is started again: at once, then doubling up to the maximum. */
+  /** A sandbox that dies is started again at once; from this many deaths in a minute on with a delay, which doubles up to the maximum. */
+  restartsPerMinute: 10,
   restartBackoffMs: 50,
   restartBackoffMaxMs: 5_000,
-  /** A sandbox that lived this long before it died starts again without a delay. */
-  restartCalmMs: 10_000,
   /** Approval requests: OpenClaw's default and cap. */
   approvalMs: 120_000,
   maxApprovalMs: 600_000,

@@ -4,6 +4,8 @@
  * throws is classified by clocks and flags of our own, never by its message, which a plugin can imitate.
  */
 import ivm from "isolated-vm";
+import { TURN_OF } from "../protocol/gauge.ts";
+import type { Gauge } from "../protocol/gauge.ts";
 import { LIMITS, turnMs } from "../protocol/limits.ts";
 import type { PluginLimits } from "../protocol/plugin-limits.ts";
 import { ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
@@ -18,6 +20,8 @@ export type TurnEnd =
   | { end: "rejection"; detail: string };
 
 export interface CellSpec {
+  /** As the host numbers it. */
+  cell: number;
   plugin: string;
   limits: PluginLimits;
   /** The bundle: the body of a CommonJS module. */
@@ -62,13 +66,15 @@ export class Cell {
   readonly #mail: Entry;
   readonly #lastWords: Entry;
   readonly #spec: CellSpec;
+  readonly #gauge: Gauge;
   readonly #context: ivm.Context;
   readonly #timed = { timeout: 0 };
   /** The last turn left mail before it returned; it may have left more since. */
   hasMail = false;
 
-  constructor(guest: GuestCode, spec: CellSpec) {
+  constructor(guest: GuestCode, spec: CellSpec, gauge: Gauge) {
     this.#spec = spec;
+    this.#gauge = gauge;
     this.#isolate = new ivm.Isolate({
       memoryLimit: spec.limits.heapMb,
       // SECURITY: without a listener V8 aborts the whole process on some out-of-memory paths. test/contract/budgets.test.ts
@@ -103,6 +109,9 @@ export class Cell {
   load(timeoutMs: number): TurnEnd {
     let factory: ivm.Reference;
     try {
+      // Compiling cannot be interrupted.
+      this.#gauge.attribute(0, TURN_OF.load);
+      this.#gauge.enter(this.#spec.cell, timeoutMs);
       const script = this.#isolate.compileScriptSync(WRAPPER[0] + this.#spec.code + WRAPPER[1], {
         filename: `creel:plugin/${this.#spec.plugin}.js`,
         columnOffset: -WRAPPER[0].length,
@@ -111,7 +120,10 @@ export class Cell {
       factory = script.runSync(this.#context, { reference: true, timeout: timeoutMs });
     } catch (error) {
       return { end: "broken", detail: plainText(error) };
+    } finally {
+      this.#gauge.leave();
     }
+    this.#gauge.attribute(0, TURN_OF.load);
     return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts, JSON.stringify(this.#spec.limits)], timeoutMs);
   }
 
@@ -150,11 +162,14 @@ export class Cell {
    */
   mail(): Mail {
     // SECURITY: nothing in the guest's mailbox may call what a plugin can replace. test/escape/prototypes.test.ts
+    this.#gauge.enter(this.#spec.cell, LIMITS.mailMs);
     try {
       return { isFine: true, text: this.#mail.applySync(undefined, []) as string | undefined };
     } catch {
       // The heap is full: there is no room for the text.
       return NO_MAIL;
+    } finally {
+      this.#gauge.leave();
     }
   }
 
@@ -171,10 +186,13 @@ export class Cell {
     this.#timed.timeout = Math.max(1, Math.ceil(timeoutMs));
     const started = performance.now();
     let returned: unknown;
+    this.#gauge.enter(this.#spec.cell, timeoutMs);
     try {
       returned = entry.applySync(undefined, args as never, this.#timed);
     } catch (error) {
       return this.#classify(error, performance.now() - started);
+    } finally {
+      this.#gauge.leave();
     }
     this.hasMail = false;
     if (returned === RETURNED.nothing) return NOTHING;
@@ -189,10 +207,13 @@ export class Cell {
   /** Runs a few string operations of ours. No plugin code should be able to run here; there is a clock on it all the same. */
   #short(entry: Entry, args: unknown[]): Mail {
     this.#timed.timeout = LIMITS.mailMs;
+    this.#gauge.enter(this.#spec.cell, LIMITS.mailMs);
     try {
       return { isFine: true, text: entry.applySync(undefined, args as never, this.#timed) as string | undefined };
     } catch {
       return NO_MAIL;
+    } finally {
+      this.#gauge.leave();
     }
   }
 

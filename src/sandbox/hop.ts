@@ -10,7 +10,8 @@ import type { Route, Step } from "../protocol/messages.ts";
 import { Chain } from "./chain.ts";
 import { answered, errorJson } from "./answer.ts";
 import type { Answer } from "./answer.ts";
-import type { Caller, Entry, Resident } from "./resident.ts";
+import type { Caller } from "./calls.ts";
+import type { Entry, Resident } from "./resident.ts";
 
 /** A reply that has grown past this is sent as it is: frames have a limit, and many results fit in it only one by one. */
 const REPLY_CHARS = LIMITS.resultBytes;

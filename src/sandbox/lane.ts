@@ -190,8 +190,8 @@ export class Lane {
 
   #open(message: Open, bodies: string[]): void {
     this.#residents.get(message.cell)?.dispose();
-    const spec = { plugin: message.plugin, limits: message.limits, code: bodies[0]!, facts: bodies[1]! };
-    const resident = new Resident(message.cell, spec, this.#guest, this.#gauge, this.#events);
+    const spec = { cell: message.cell, plugin: message.plugin, limits: message.limits, code: bodies[0]!, facts: bodies[1]! };
+    const resident = new Resident(spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();
   }

@@ -3,7 +3,6 @@
  * timers, reads its mail, and replaces the cell when it has become unusable. The cell may change; calls, timers and those
  * who wait belong to the place.
  */
-import { TURN_OF } from "../protocol/gauge.ts";
 import type { Gauge } from "../protocol/gauge.ts";
 import type { StepStatus } from "../protocol/hot.ts";
 import type { Step } from "../protocol/messages.ts";
@@ -13,19 +12,13 @@ import { callNumber, causeOf, handlerOf, INVOKED, MAIL, readMail } from "../prot
 import type { MailItem } from "../protocol/mail.ts";
 import { answered, errorJson, messageOf } from "./answer.ts";
 import type { Answer } from "./answer.ts";
+import { Calls, outOfCpu, overrun } from "./calls.ts";
+import type { Caller, PendingCall } from "./calls.ts";
 import { Cell } from "./cell.ts";
 import type { CellSpec, GuestCode, Mail, TurnEnd } from "./cell.ts";
 import { turnCpuUs } from "./cpu.ts";
 import { Errands } from "./errands.ts";
 import { WaitingRoom } from "./waiting-room.ts";
-
-/** Whoever asked for a call: told the answer when `call` could not give it at once. */
-export interface Caller {
-  /** As the gauge shows it. */
-  readonly run: number;
-  readonly cause: number;
-  settle(step: number, answer: Answer): void;
-}
 
 /** How a handler is entered: its result counts, or nobody reads it, or it may not wait (and then `echo`, see HookDefinition). */
 export type Entry = { readonly as: "result" } | { readonly as: "observer" } | { readonly as: "sync"; readonly echo: string | undefined };
@@ -39,29 +32,12 @@ export interface ResidentEvents {
   spent(resident: Resident, us: number): void;
 }
 
-interface PendingCall {
-  readonly number: number;
-  readonly caller: Caller;
-  /** The caller's own number for it. */
-  readonly at: number;
-  readonly step: Step;
-  readonly startedMs: number;
-  cpuUs: number;
-  /** Questions and log lines so far. */
-  asks: number;
-  lines: number;
-  deadline: NodeJS.Timeout | undefined;
-  /** Set when the call is answered in the very turn that started it: whoever started it takes the answer from here. */
-  early: Answer | undefined;
-  isStarting: boolean;
-}
-
 export class Resident {
   readonly id: number;
   readonly #spec: CellSpec;
   readonly #guest: GuestCode;
   readonly #events: ResidentEvents;
-  readonly #pending = new Map<number, PendingCall>();
+  readonly #calls = new Calls();
   readonly #gauge: Gauge;
   readonly #errands = new Errands();
   readonly #waiting = new WaitingRoom();
@@ -78,8 +54,8 @@ export class Resident {
   /** Its last turn was short. Of one that was not, or has not been seen at work yet, anything must be expected. */
   isQuick = false;
 
-  constructor(id: number, spec: CellSpec, guest: GuestCode, gauge: Gauge, events: ResidentEvents) {
-    this.id = id;
+  constructor(spec: CellSpec, guest: GuestCode, gauge: Gauge, events: ResidentEvents) {
+    this.id = spec.cell;
     this.#gauge = gauge;
     this.#spec = spec;
     this.#guest = guest;
@@ -93,10 +69,8 @@ export class Resident {
     this.isQuick = false;
     this.#loadStartedMs = performance.now();
     const timeoutMs = turnMs(LIMITS.loadCpuMs, this.#gauge.crowd);
-    this.#gauge.enter(this.id, 0, TURN_OF.load, timeoutMs);
-    this.#cell = new Cell(this.#guest, this.#spec);
+    this.#cell = new Cell(this.#guest, this.#spec, this.#gauge);
     const end = this.#cell.load(timeoutMs);
-    this.#gauge.leave();
     this.#isDirty = true;
     if (end.end === "result") return this.#loaded(true, end.text);
     if (end.end === "error") return this.#loaded(false, end.text);
@@ -113,7 +87,7 @@ export class Resident {
     }
     if (this.#state !== "ready") return answered("failed", this.#failure);
     const { limits } = this.#spec;
-    if (this.#pending.size >= limits.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: limits.pendingCalls }));
+    if (this.#calls.size >= limits.pendingCalls) return answered("failed", errorJson("ERR_CALL_PENDING", { limit: limits.pendingCalls }));
     const bytes = event.length + context.length;
     if (bytes > limits.bytesIn) return answered("failed", errorJson("ERR_CALL_EVENT_SIZE", { bytes, limit: limits.bytesIn }));
     const [, handler, wallMs, cpuMs] = step;
@@ -121,9 +95,8 @@ export class Resident {
     const number = callNumber(caller.cause, handler);
     const timeoutMs = Math.min(wallMs, turnMs(cpuMs, this.#gauge.crowd));
     const startedMs = performance.now();
-    this.#gauge.enter(this.id, caller.run, at, timeoutMs);
+    this.#gauge.attribute(caller.run, at);
     const end = this.#dispatch(number, event, context, timeoutMs, entry);
-    this.#gauge.leave();
     const tookMs = performance.now() - startedMs;
     const cpuUs = turnCpuUs(tookMs);
     this.#charge(cpuUs);
@@ -169,7 +142,7 @@ export class Resident {
 
   /** The caller does not want its answers any more: the work stops, the plugin's state stays. */
   abandon(caller: Caller): void {
-    for (const call of this.#pending.values()) if (call.caller === caller) this.#forget(call, true);
+    for (const call of this.#calls.all()) if (call.caller === caller) this.#giveUp(call);
     this.#waiting.abandon(caller);
   }
 
@@ -192,64 +165,51 @@ export class Resident {
     this.#stopClocks();
     this.#cell?.dispose();
     this.#cell = undefined;
-    for (const call of this.#pending.values())
-      this.#settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: "the plugin was removed" }));
+    for (const call of this.#calls.all())
+      this.#calls.settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: "the plugin was removed" }));
     for (const { caller, at } of this.#waiting.leave()) caller.settle(at, answered("failed", this.#failure));
   }
 
   /** The turn gave no answer of its own; its mail may. */
   #await(call: PendingCall, end: TurnEnd): Answer | undefined {
-    const [, , wallMs, cpuMs] = call.step;
-    this.#pending.set(call.number, call);
+    const [, , , cpuMs] = call.step;
+    this.#calls.add(call);
     this.#afterTurn(end, cpuMs, call.cpuUs, call);
     if (!call.early && call.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), call);
     call.isStarting = false;
     if (call.early) return call.early;
-    const left = wallMs - (performance.now() - call.startedMs);
-    call.deadline = setTimeout(() => this.#outOfTime(call), Math.max(0, left));
+    this.#calls.await(call, this.#outOfTime);
     return undefined;
   }
 
-  #outOfTime(call: PendingCall): void {
-    this.#forget(call, true);
-    this.#settle(call, "timeout", errorJson("ERR_CALL_TIMEOUT", { ms: call.step[2] }));
-  }
+  readonly #outOfTime = (call: PendingCall): void => {
+    this.#giveUp(call);
+    this.#calls.settle(call, "timeout", errorJson("ERR_CALL_TIMEOUT", { ms: call.step[2] }));
+  };
 
-  #forget(call: PendingCall, isUnwanted = false): void {
-    clearTimeout(call.deadline);
-    this.#pending.delete(call.number);
-    if (!isUnwanted || this.#state !== "ready") return;
-    this.#gauge.enter(this.id, 0, TURN_OF.background, LIMITS.mailMs);
-    const isFine = this.#cell!.abandon(call.number);
-    this.#gauge.leave();
-    if (!isFine) return this.#replace("crashed", UNUSABLE);
+  /** Nobody wants it any more: what it has set going stops. */
+  #giveUp(call: PendingCall): void {
+    this.#calls.forget(call);
+    if (this.#state !== "ready") return;
+    if (!this.#cell!.abandon(call.number)) return this.#replace("crashed", UNUSABLE);
     this.#fetchMail();
   }
 
-  #settle(call: PendingCall, status: StepStatus, body: string): void {
-    this.#forget(call);
-    const answer = { status, wallMs: performance.now() - call.startedMs, cpuUs: call.cpuUs, body };
-    if (call.isStarting) call.early = answer;
-    else call.caller.settle(call.at, answer);
-  }
-
   /** What follows from having been inside the cell without an answer: mail, or an end. `spentUs` is the turn's own CPU time. */
-  #afterTurn(end: TurnEnd, cpuMs: number, spentUs: number, owner?: PendingCall): void {
+  #afterTurn(end: TurnEnd, cpuMs: number, spentUs: number, owner?: PendingCall, number = owner?.number ?? 0): void {
     switch (end.end) {
       case "timeout":
-        // A thread that hardly ran has not used up anything: the machine is too busy, or the call's time was over.
-        if (spentUs < cpuMs * 1000) return this.#replace("timeout", heldTooLong(owner, cpuMs, spentUs), owner);
-        return this.#replace("cpu", outOfCpu(cpuMs), owner);
+        return this.#replace(...overrun(cpuMs, spentUs, owner), owner);
       case "memory":
         return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb }), owner);
       case "broken":
         return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
       case "rejection":
-        this.#log(3, owner?.caller.cause ?? 0, `unhandled rejection: ${end.detail}`);
-        return this.#readMail(this.#lastWords(this.#cell!));
+        this.#log(3, causeOf(number), `unhandled rejection: ${end.detail}`);
+        return this.#readMail(this.#cell!.lastWords());
       case "error":
-        // Only timers end here: a handler's error is its call's answer.
-        this.#log(3, owner?.caller.cause ?? 0, `error in a timer or after an answer: ${messageOf(end.text)}`);
+        // A handler's error is its call's answer; nobody waits for these.
+        this.#log(3, causeOf(number), `${unawaited(number)}: ${messageOf(end.text)}`);
         return this.#fetchMail();
       default:
         return this.#fetchMail();
@@ -257,17 +217,7 @@ export class Resident {
   }
 
   #fetchMail(): void {
-    this.#gauge.enter(this.id, 0, TURN_OF.background, LIMITS.mailMs);
-    const mail = this.#cell!.mail();
-    this.#gauge.leave();
-    this.#readMail(mail);
-  }
-
-  #lastWords(cell: Cell): Mail {
-    this.#gauge.enter(this.id, 0, TURN_OF.background, LIMITS.mailMs);
-    const mail = cell.lastWords();
-    this.#gauge.leave();
-    return mail;
+    this.#readMail(this.#cell!.mail());
   }
 
   #readMail({ isFine, text }: Mail): void {
@@ -292,7 +242,7 @@ export class Resident {
       case MAIL.clear:
         return this.#errands.stopTimer(a);
       case MAIL.ask: {
-        const owner = this.#pending.get(number);
+        const owner = this.#calls.get(number);
         if (owner && ++owner.asks > this.#spec.limits.hostCalls) return this.#refuse(number, a);
         const ask = this.#errands.ask(a, number);
         const end = body.indexOf("\n");
@@ -303,11 +253,10 @@ export class Resident {
       case MAIL.error: {
         const text = kind === MAIL.error ? body.slice(1) : body;
         if (number === 0) return this.#loaded(kind === MAIL.result, text);
-        const call = this.#pending.get(number);
-        if (call) return this.#settle(call, kind === MAIL.error ? "failed" : "ok", text);
+        const call = this.#calls.get(number);
+        if (call) return this.#calls.settle(call, kind === MAIL.error ? "failed" : "ok", text);
         // Nobody waits for a function that the plugin handed out.
-        if (kind === MAIL.error && handlerOf(number) === INVOKED)
-          this.#log(3, causeOf(number), `error in a function it handed out: ${messageOf(text)}`);
+        if (kind === MAIL.error && handlerOf(number) === INVOKED) this.#log(3, causeOf(number), `${unawaited(number)}: ${messageOf(text)}`);
       }
     }
   }
@@ -315,12 +264,15 @@ export class Resident {
   /** The call has asked more than it may; its question is answered here. */
   #refuse(number: number, question: number): void {
     const why = errorJson("ERR_SERVICE_BUDGET", { limit: this.#spec.limits.hostCalls });
-    setImmediate(() => this.#later(number, (cell, timeoutMs) => cell.tell(question, false, why, timeoutMs)));
+    const asking = this.#cell;
+    setImmediate(() => {
+      if (this.#cell === asking) this.#later(number, (cell, timeoutMs) => cell.tell(question, false, why, timeoutMs));
+    });
   }
 
   /** The guest counts the lines of a turn; a call may have many turns. */
   #logOf(number: number, level: number, text: string): void {
-    const owner = this.#pending.get(number);
+    const owner = this.#calls.get(number);
     const { logLines } = this.#spec.limits;
     if (owner) owner.lines += 1;
     if (!owner || owner.lines <= logLines) return this.#log(level, causeOf(number), text);
@@ -341,18 +293,18 @@ export class Resident {
   /** A turn that belongs to an earlier call, or to none that is still pending: charged to it if it is. */
   #later(number: number, enter: (cell: Cell, timeoutMs: number) => TurnEnd): void {
     if (!this.#cell) return;
-    const owner = this.#pending.get(number);
+    const owner = this.#calls.get(number);
     const cpuMs = owner?.step[3] ?? this.#cpuMs;
     const startedMs = performance.now();
-    const timeoutMs = turnMs(cpuMs, this.#gauge.crowd);
-    this.#gauge.enter(this.id, owner?.caller.run ?? 0, owner?.at ?? TURN_OF.background, timeoutMs);
+    const leftMs = owner ? Math.max(1, owner.step[2] - (performance.now() - owner.startedMs)) : Infinity;
+    const timeoutMs = Math.min(turnMs(cpuMs, this.#gauge.crowd), leftMs);
+    if (owner) this.#gauge.attribute(owner.caller.run, owner.at);
     const end = enter(this.#cell, timeoutMs);
-    this.#gauge.leave();
     const cpuUs = turnCpuUs(performance.now() - startedMs);
     this.#charge(cpuUs);
     if (owner) owner.cpuUs += cpuUs;
-    this.#afterTurn(end, cpuMs, owner?.cpuUs ?? cpuUs, owner);
-    if (owner && this.#pending.has(owner.number) && owner.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), owner);
+    this.#afterTurn(end, cpuMs, owner?.cpuUs ?? cpuUs, owner, number);
+    if (owner && this.#calls.get(owner.number) && owner.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), owner);
   }
 
   /** The cell cannot be used any more: answer what was pending in it, the culprit first, and build another. */
@@ -363,13 +315,13 @@ export class Resident {
     this.#cell = undefined;
     this.#isDirty = false;
     this.#stopClocks();
-    this.#lastLogLines(this.#lastWords(cell));
+    this.#lastLogLines(cell.lastWords());
     cell.dispose();
     this.#events.fault(this, why);
     // A call that comes while these are settled waits for the new cell.
     setImmediate(() => this.load());
-    if (culprit && this.#pending.has(culprit.number)) this.#settle(culprit, status, why);
-    for (const call of this.#pending.values()) this.#settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: messageOf(why) }));
+    if (culprit && this.#calls.get(culprit.number)) this.#calls.settle(culprit, status, why);
+    for (const call of this.#calls.all()) this.#calls.settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail: messageOf(why) }));
   }
 
   #loaded(isOk: boolean, text: string): void {
@@ -379,7 +331,7 @@ export class Resident {
     if (!isOk) {
       this.#failure = errorJson("ERR_CALL_NOT_LOADED", { detail: messageOf(text) });
       this.#stopClocks();
-      this.#lastLogLines(this.#lastWords(this.#cell));
+      this.#lastLogLines(this.#cell.lastWords());
       this.#cell.dispose();
       this.#cell = undefined;
     }
@@ -414,14 +366,8 @@ function isAnswer({ end }: TurnEnd): boolean {
   return end === "nothing" || end === "result" || end === "error";
 }
 
-function outOfCpu(ms: number): string {
-  return errorJson("ERR_CALL_CPU", { ms });
-}
-
-function heldTooLong(owner: PendingCall | undefined, cpuMs: number, spentUs: number): string {
-  const wallMs = owner?.step[2];
-  if (wallMs !== undefined && performance.now() - owner!.startedMs >= wallMs) return errorJson("ERR_CALL_TIMEOUT", { ms: wallMs });
-  return errorJson("ERR_CALL_TURN", { budgetMs: cpuMs, cpuMs: Math.round(spentUs / 1000) });
+function unawaited(number: number): string {
+  return handlerOf(number) === INVOKED ? "error in a function it handed out" : "error in a timer or after an answer";
 }
 
 const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });

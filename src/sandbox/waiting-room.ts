@@ -1,7 +1,8 @@
 /** Untrusted side: calls that met a cell while it was loading. Their wall clocks run meanwhile. */
 import type { Step } from "../protocol/messages.ts";
 import { answered, errorJson } from "./answer.ts";
-import type { Caller, Entry } from "./resident.ts";
+import type { Caller } from "./calls.ts";
+import type { Entry } from "./resident.ts";
 
 export interface WaitingCall {
   readonly caller: Caller;

@@ -6,10 +6,39 @@ import type { Script } from "../support/actors.ts";
 import { contract, next, open, plugin, sharedHost, statuses } from "../support/host.ts";
 
 contract("budgets", (isolation) => {
+  describe("a call that takes too long", () => {
+    const shared = sharedHost(isolation, {
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 1_000 } }), actor("c")],
+    });
+    const send = (script: Script) => shared.host.run("message_sending", sending(script));
+
+    it("a promise that never settles ends as timeout, and its cell stays", async () => {
+      const born = await ask(shared.host, "bad", "state.born");
+      const outcome = await send({ bad: `state.kept = 1; return new Promise(() => {})`, c: `return { content: "c" }` });
+      expect(statuses(outcome)).toEqual(["a:ok", "bad:timeout", "c:ok"]);
+      expect(outcome.calls[1]).toMatchObject({ error: { code: "ERR_CALL_TIMEOUT", message: "the handler did not settle within 1000 ms" } });
+      expect(outcome.calls[1]?.wallMs).toBeGreaterThanOrEqual(995);
+      expect(await ask(shared.host, "bad", "[state.born, state.kept]")).toEqual([born, 1]);
+    });
+
+    it("what a timed-out call had scheduled does not happen", async () => {
+      const outcome = await send({ bad: `return new Promise((r) => { setTimeout(() => { state.late = true; r(); }, 1_200); })` });
+      expect(outcome.calls[1]?.status).toBe("timeout");
+      await send({ a: `async await new Promise((r) => setTimeout(r, 400))` });
+      expect(await ask(shared.host, "bad", "state.late")).toBeNull();
+    });
+
+    it("a result that comes too late is discarded", async () => {
+      await send({ bad: `return new Promise((r) => { state.answer = r; })` });
+      const outcome = await send({ bad: `state.answer({ content: "late" }); return { content: "now" }` });
+      expect(outcome.result).toEqual({ content: "now" });
+    });
+  });
+
   describe("a call that costs too much", () => {
     const shared = sharedHost(isolation, {
       config: { limits: { heapMb: 16 } },
-      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 1_000, cpuMs: 30 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 30 } }), actor("c")],
     });
     const send = (script: Script) => shared.host.run("message_sending", sending(script));
 
@@ -32,28 +61,6 @@ contract("budgets", (isolation) => {
       expect((await replaced).plugin).toBe("bad");
       expect(await ask(shared.host, "bad", "state.born")).not.toBe(born);
       expect(await ask(shared.host, "c", "state.born")).toBe(neighbour);
-    });
-
-    it("a promise that never settles ends as timeout, and its cell stays", async () => {
-      const born = await ask(shared.host, "bad", "state.born");
-      const outcome = await send({ bad: `state.kept = 1; return new Promise(() => {})`, c: `return { content: "c" }` });
-      expect(statuses(outcome)).toEqual(["a:ok", "bad:timeout", "c:ok"]);
-      expect(outcome.calls[1]).toMatchObject({ error: { code: "ERR_CALL_TIMEOUT", message: "the handler did not settle within 1000 ms" } });
-      expect(outcome.calls[1]?.wallMs).toBeGreaterThanOrEqual(995);
-      expect(await ask(shared.host, "bad", "[state.born, state.kept]")).toEqual([born, 1]);
-    });
-
-    it("what a timed-out call had scheduled does not happen", async () => {
-      const outcome = await send({ bad: `return new Promise((r) => { setTimeout(() => { state.late = true; r(); }, 1_200); })` });
-      expect(outcome.calls[1]?.status).toBe("timeout");
-      await send({ a: `async await new Promise((r) => setTimeout(r, 400))` });
-      expect(await ask(shared.host, "bad", "state.late")).toBeNull();
-    });
-
-    it("a result that comes too late is discarded", async () => {
-      await send({ bad: `return new Promise((r) => { state.answer = r; })` });
-      const outcome = await send({ bad: `state.answer({ content: "late" }); return { content: "now" }` });
-      expect(outcome.result).toEqual({ content: "now" });
     });
 
     it("on a hook that fails closed, a stop blocks and names the plugin", async () => {

@@ -39,6 +39,7 @@ function turnOf(more: Partial<HeldTurn>): HeldTurn {
 }
 
 const PAST = LIMIT_MS + LIMITS.stopGraceMs + 1;
+const looks = (count: number) => Array.from({ length: count }, (_, at) => PAST + at * LIMITS.watchMs);
 
 it("a turn that V8 has still time to stop is left alone", () => {
   const { held, verdicts } = watched();
@@ -56,8 +57,16 @@ it("a turn that goes on after V8 should have stopped it is condemned, in the nam
 
 it("a thread that sleeps inside a cell ran out of memory", () => {
   const { held, verdicts } = watched();
-  held({ heldMs: PAST, cpuMs: 1, isAsleep: true });
+  for (const heldMs of looks(LIMITS.parkedLooks)) held({ heldMs, cpuMs: 1, isAsleep: true });
+  expect(verdicts).toEqual([]);
+  held({ heldMs: PAST + 1_000, cpuMs: 1, isAsleep: true });
   expect(verdicts[0]?.culprit?.answer.status).toBe("memory");
+});
+
+it("a thread that sleeps for a moment, and has run in between, was not parked", () => {
+  const { held, verdicts } = watched();
+  for (const [at, heldMs] of looks(10).entries()) held({ heldMs, cpuMs: at, isAsleep: true });
+  expect(verdicts).toEqual([]);
 });
 
 it("a thread that would run and is not let is waited for, but not for ever", () => {
@@ -70,7 +79,7 @@ it("a thread that would run and is not let is waited for, but not for ever", () 
 
 it("a sandbox that claims more time for a turn than it could have been given is not believed", () => {
   const { held, verdicts } = watched();
-  held({ heldMs: turnMs(CPU_MS) + LIMITS.stopGraceMs + 1, limitMs: 1e9 });
+  held({ heldMs: turnMs(CPU_MS) * 2, limitMs: 1e9 });
   expect(verdicts).toHaveLength(1);
 });
 

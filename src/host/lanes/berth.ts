@@ -32,8 +32,7 @@ export class Berth {
   readonly #stop = new AbortController();
   readonly #ending = new Set<Promise<void>>();
   #watchdog: Watchdog | undefined;
-  #startedMs = 0;
-  #delayMs = 0;
+  #deathsMs: number[] = [];
   unit: LaneUnit | undefined;
   #isLaunched = false;
 
@@ -82,7 +81,6 @@ export class Berth {
   #board(): void {
     const unit = this.#options.takeUnit(this.lanes.length);
     this.unit = unit;
-    this.#startedMs = performance.now();
     for (const [at, lane] of this.lanes.entries()) lane.connect(unit.links[at]!, this.#options.greeting(lane));
     this.#watchdog = new Watchdog(unit, this.#watch());
     this.#options.came(unit);
@@ -127,10 +125,10 @@ export class Berth {
 
   /** One that keeps dying is started again ever more slowly. */
   #backOff(): number {
-    const isCalm = performance.now() - this.#startedMs > LIMITS.restartCalmMs;
-    const delayMs = isCalm ? 0 : this.#delayMs;
-    this.#delayMs = Math.min(Math.max(delayMs * 2, LIMITS.restartBackoffMs), LIMITS.restartBackoffMaxMs);
-    return delayMs;
+    const nowMs = performance.now();
+    this.#deathsMs = [...this.#deathsMs.filter((atMs) => nowMs - atMs < 60_000), nowMs];
+    const tooMany = this.#deathsMs.length - LIMITS.restartsPerMinute;
+    return tooMany < 0 ? 0 : Math.min(LIMITS.restartBackoffMs * 2 ** tooMany, LIMITS.restartBackoffMaxMs);
   }
 }
 

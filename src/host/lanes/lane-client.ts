@@ -63,6 +63,7 @@ export class LaneClient {
   #link: Link | undefined;
   /** Until the lane has said so, it is starting, and what it should do waits here. */
   #isReady = false;
+  #isHeld = false;
   #nextRun = 1;
   #generation = 0;
   #isFlushing = false;
@@ -81,6 +82,8 @@ export class LaneClient {
     this.#link = link;
     this.#generation += 1;
     link.onFrames((frames) => {
+      // What a thread or process says that was given up already is of no interest.
+      if (this.#link !== link) return;
       this.#heard += 1;
       for (const frame of frames) this.#receive(frame);
     });
@@ -88,9 +91,9 @@ export class LaneClient {
     for (const { route } of this.#routes.values()) this.#announced.add(route);
   }
 
-  /** The thread or process is going to be replaced: nothing more is sent to it, what is in it may be answered. */
+  /** The thread or process is going to be replaced: no further run is sent to it, what is in it may be answered. */
   hold(): void {
-    this.#isReady = false;
+    this.#isHeld = true;
   }
 
   get isConnected(): boolean {
@@ -121,6 +124,7 @@ export class LaneClient {
   disconnect(death: Death): void {
     this.#link = undefined;
     this.#isReady = false;
+    this.#isHeld = false;
     this.#announced.clear();
     clearTimeout(this.#suspicion);
     this.#suspicion = undefined;
@@ -128,7 +132,8 @@ export class LaneClient {
     const isQueued = (id: number): boolean => death.begun !== undefined && id > death.begun;
     const queued = sent.flatMap(([id, run]) => (isQueued(id) ? [run] : []));
     for (const run of queued) run.isSent = false;
-    this.#outbox = [...queued, ...this.#outbox];
+    // Answers to its questions and the like would mean something else to the next one.
+    this.#outbox = [...queued, ...this.#outbox.filter((item) => typeof item !== "string")];
     for (const [id, run] of death.isFinal ? this.#pending : sent) {
       if (isQueued(id)) continue;
       const spentMs = run.oldMs === 0 ? LIMITS.youngRunMs : Math.ceil(performance.now() - run.oldMs) + LIMITS.youngRunMs;
@@ -276,8 +281,8 @@ export class LaneClient {
 
   #flush(): void {
     if (!this.#link || !this.#isReady || this.#outbox.length === 0) return;
-    const items = this.#outbox;
-    this.#outbox = [];
+    const items = this.#isHeld ? this.#outbox.filter((item) => typeof item === "string") : this.#outbox;
+    this.#outbox = this.#isHeld ? this.#outbox.filter((item) => typeof item !== "string") : [];
     const frames: string[] = [];
     for (const item of items) {
       if (typeof item === "string") {
@@ -287,7 +292,7 @@ export class LaneClient {
         frames.push(item.frame);
       }
     }
-    this.#link.send(frames);
+    if (frames.length > 0) this.#link.send(frames);
   }
 
   #receive(frame: string): void {

@@ -33,7 +33,7 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
   /** Looks since the last sign of life; counted in looks, so that a gateway that was busy itself does not condemn anybody. */
   #silent = 0;
-  #lastHeld: { readonly turn: HeldTurn; readonly atMs: number } | undefined;
+  #lastHeld: { readonly turn: HeldTurn; readonly atMs: number; readonly idleLooks: number } | undefined;
 
   constructor(unit: LaneUnit, options: WatchdogOptions) {
     this.#unit = unit;
@@ -81,20 +81,31 @@ export class Watchdog {
     const cpuMs = this.#options.cpuMsOf(turn);
     if (cpuMs === undefined)
       return this.#condemn({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: "a turn of a cell that is not there" }) });
-    this.#lastHeld = { turn, atMs: performance.now() };
+    const idleLooks = this.#idleLooks(turn);
+    this.#lastHeld = { turn, atMs: performance.now(), idleLooks };
     // What V8 was told, as the sandbox says; it may not say more than it could have told it.
     const allowedMs = Math.min(turn.limitMs, turnMs(cpuMs));
-    if (turn.heldMs < allowedMs + LIMITS.stopGraceMs) return;
+    // On a busy machine V8's own clock is late, too.
+    if (turn.heldMs < allowedMs + Math.max(LIMITS.stopGraceMs, allowedMs / 4)) return;
+    const isParked = idleLooks >= LIMITS.parkedLooks;
     // A thread that would run and is not let: the machine is too busy, and V8 has not got round to stopping it.
-    const isStarved = turn.isAsleep === false && turn.cpuMs !== undefined && turn.cpuMs < cpuMs;
+    const isStarved = turn.cpuMs !== undefined && turn.cpuMs < cpuMs && !isParked;
     if (isStarved && turn.heldMs < allowedMs * LIMITS.stuckFactor) return;
-    this.#condemn({ why: errorMessage("ERR_SANDBOX_WEDGED", { ms: Math.round(turn.heldMs) }), ...blame(turn) });
+    this.#condemn({ why: errorMessage("ERR_SANDBOX_WEDGED", { ms: Math.round(turn.heldMs) }), ...blame(turn, isParked) });
+  }
+
+  /** How often in a row the thread was found asleep in the same turn, without having run in between. */
+  #idleLooks(turn: HeldTurn): number {
+    const last = this.#lastHeld;
+    const isSame = last?.turn.lane === turn.lane && last.turn.cell === turn.cell && last.turn.heldMs < turn.heldMs;
+    if (!isSame || turn.isAsleep !== true || turn.cpuMs === undefined) return 0;
+    return turn.cpuMs - (last.turn.cpuMs ?? 0) < 1 ? last.idleLooks + 1 : 0;
   }
 
   /** Who was inside a cell a moment ago. */
   #suspect(): Partial<Verdict> {
     const held = this.#lastHeld;
-    return held && performance.now() - held.atMs < LIMITS.watchMs * 4 ? blame(held.turn) : {};
+    return held && performance.now() - held.atMs < LIMITS.watchMs * 4 ? blame(held.turn, true) : {};
   }
 
   #condemn(verdict: Verdict): void {
@@ -105,9 +116,9 @@ export class Watchdog {
 }
 
 /** A thread that sleeps inside a cell was parked by V8: it had run out of memory. */
-function blame(turn: HeldTurn): Pick<Verdict, "lane" | "culprit" | "begun"> {
-  const { lane, cell, run, step, begun, heldMs, cpuMs, isAsleep } = turn;
-  const status = isAsleep ? "memory" : "cpu";
+function blame(turn: HeldTurn, isMemory: boolean): Pick<Verdict, "lane" | "culprit" | "begun"> {
+  const { lane, cell, run, step, begun, heldMs, cpuMs } = turn;
+  const status = isMemory ? "memory" : "cpu";
   const answer = {
     ...failure(status, "ERR_CALL_WEDGED", { ms: Math.round(heldMs) }),
     wallUs: Math.round(heldMs * 1000),

@@ -10,6 +10,7 @@ import type { Plugin } from "../plugin.ts";
 import type { RecursionGuard } from "../recursion.ts";
 import { Fetches } from "./fetch.ts";
 import type { Sessions } from "./session.ts";
+import { isWithin } from "./size.ts";
 
 export interface Answered {
   readonly ok: boolean;
@@ -45,9 +46,11 @@ export class Services {
       const limit = service === "fetch" ? LIMITS.eventBytes : LIMITS.askBytes;
       if (args.length > limit)
         throw new CreelError("ERR_SERVICE_SIZE", { what: "argument", service: oneLine(service, 64), bytes: args.length, limit });
-      const text = JSON.stringify((await this.#answer(plugin, run, service, JSON.parse(args))) ?? null);
-      if (text.length > LIMITS.eventBytes)
-        throw new CreelError("ERR_SERVICE_SIZE", { what: "answer", service, bytes: text.length, limit: LIMITS.eventBytes });
+      const answer = (await this.#answer(plugin, run, service, JSON.parse(args))) ?? null;
+      const tooLong = new CreelError("ERR_SERVICE_SIZE", { what: "answer", service, bytes: "too many", limit: LIMITS.eventBytes });
+      if (!isWithin(answer, LIMITS.eventBytes)) throw tooLong;
+      const text = JSON.stringify(answer);
+      if (text.length > LIMITS.eventBytes) throw tooLong;
       return { ok: true, text };
     } catch (error) {
       const code = error instanceof CreelError ? error.code : "ERR_SERVICE_FAILED";

@@ -2,7 +2,7 @@
  * Inside the isolate, before any plugin code: buffers of one fixed size only. A buffer that can grow reserves and takes memory
  * that the heap limit does not count: 2.6 GB were measured inside a limit of 32 MB.
  */
-import { NativeArrayBuffer, NativeTypeError } from "./primordials.ts";
+import { isView, NativeArrayBuffer, NativeTypeError } from "./primordials.ts";
 
 const { construct } = Reflect;
 
@@ -20,7 +20,7 @@ export function fixBuffers(): void {
   Object.defineProperties(FixedArrayBuffer, {
     name: { value: "ArrayBuffer" },
     prototype: { value: prototype, writable: false },
-    isView: { value: NativeArrayBuffer.isView, writable: true, configurable: true },
+    isView: { value: isView, writable: true, configurable: true },
     [Symbol.species]: species,
   });
   Object.defineProperty(prototype, "constructor", { value: FixedArrayBuffer, writable: true, configurable: true });
