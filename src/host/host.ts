@@ -23,7 +23,6 @@ import { Hearing } from "./hearing.ts";
 import { inspect } from "./inspect.ts";
 import type { PluginReport } from "./inspect.ts";
 import { Fleet } from "./lanes/fleet.ts";
-import type { LaneClient } from "./lanes/lane-client.ts";
 import { SyncLines } from "./lanes/sync-lines.ts";
 import type { StartUnit } from "./lanes/unit.ts";
 import { logFacts } from "./log.ts";

@@ -25,7 +25,7 @@ export interface PluginReport {
 
 /** `idle`: what the operator set without effect, by hook. */
 export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): PluginReport {
-  const { id, name, version, status, error, home, loadMs, replacements, budget, bundle } = plugin;
+  const { id, name, version, status, error, home, loadMs, replacements, bundle } = plugin;
   return {
     id,
     name,
@@ -37,7 +37,7 @@ export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<st
     isSlow: home !== undefined && home.lane.index !== plugin.lane,
     loadMs,
     replacements,
-    budget,
+    budget: plugin.budget,
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
   };

@@ -17,9 +17,9 @@ export function startThreadUnit(lanes: number): LaneUnit {
   }));
   const pool = startPool(channels.map(({ main, sync, notify, gauge }) => ({ port: main.port2, syncPort: sync.port2, notify, gauge })));
   const links = channels.map(({ main }) => portLink(main.port1));
-  let stopWatching = (): void => {};
+  let stopWatching: (() => void) | undefined;
   const hangUp = (): void => {
-    stopWatching();
+    stopWatching?.();
     for (const { main, sync } of channels) {
       main.port1.close();
       sync.port1.close();
@@ -36,7 +36,7 @@ export function startThreadUnit(lanes: number): LaneUnit {
     },
     ended: pool.ended,
     kill: () => {
-      stopWatching();
+      stopWatching?.();
       void pool.destroy();
     },
     close: async () => {

@@ -65,7 +65,7 @@ it("a thread that sleeps inside a cell ran out of memory", () => {
 
 it("a thread that sleeps for a moment, and has run in between, was not parked", () => {
   const { held, verdicts } = watched();
-  for (const [at, heldMs] of looks(10).entries()) held({ heldMs, cpuMs: at, isAsleep: true });
+  for (const [at, heldMs] of looks(5).entries()) held({ heldMs, cpuMs: at, isAsleep: true });
   expect(verdicts).toEqual([]);
 });
 
