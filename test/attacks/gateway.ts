@@ -41,8 +41,9 @@ async function perform({ isolation, slots, calls }: Order): Promise<void> {
   clearInterval(beat);
   await stage[Symbol.asyncDispose]();
   const strays = childrenOf(process.pid).length;
-  tell({ kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue: { cpuShare, strays } });
-  process.disconnect();
+  // It is long: who disconnects before it is written, loses it.
+  const end: Report = { kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue: { cpuShare, strays } };
+  process.send!(end, () => process.disconnect());
 }
 
 /**

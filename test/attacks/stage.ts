@@ -79,11 +79,13 @@ export class Stage implements AsyncDisposable {
     apart = false,
   }: StageOptions): Promise<Stage> {
     const lines: { hear: (line: string) => void } = { hear: () => {} };
+    const plugins = apart ? inTurn(slots) : [...BENIGN, ...slots.map(plugin)];
+    const guests = plugins.filter((one) => !BENIGN.includes(one));
     const host = await openHost({
       isolation,
       lanes,
-      plugins: apart ? inTurn(slots) : [...BENIGN, ...slots.map(plugin)],
-      config: { limits: { heapMb }, plugins: { entries: Object.fromEntries(slots.map(({ id }) => [id, { enabled: false }])) } },
+      plugins,
+      config: { limits: { heapMb }, plugins: { entries: Object.fromEntries(guests.map(({ id }) => [id, { enabled: false }])) } },
       gateway: { getSession },
       logger: listener((line) => lines.hear(line)),
     });
