@@ -152,6 +152,24 @@ export const LIMITS = {
   restartsPerMinute: 10,
   restartBackoffMs: 50,
   restartBackoffMaxMs: 5_000,
+  /**
+   * The breaker (host/circuit.ts). A call that failed is a point, and a good one takes it back: a plugin that fails now and then is left
+   * alone. What cost a cell or a whole budget counts more, and three of those are no accident; what cost a lane or the process is
+   * enough by itself, because its neighbours paid too.
+   */
+  strikePoints: { failed: 1, timeout: 5, cpu: 5, memory: 5, crashed: 5, killed: 15 },
+  breakerPoints: 15,
+  /** Points older than this do not count. */
+  breakerWindowMs: 60_000,
+  /** How long a breaker stays open: long enough for a passing cause to pass, then doubling up to the maximum, so that an outage of hours costs few calls. */
+  breakerOpenMs: 30_000,
+  breakerMaxOpenMs: 600_000,
+  /** So many openings, or so many sandboxes taken down, within this time: it will not mend by itself. VS Code stops at three crashes in five minutes. */
+  breakerOpens: 3,
+  breakerKills: 3,
+  breakerMemoryMs: 600_000,
+  /** Sandboxes a plugin may take down by being loaded, ever: once may be an accident, and nobody asked for a third time. */
+  breakerLoadKills: 2,
   /** Approval requests: OpenClaw's default and cap. */
   approvalMs: 120_000,
   maxApprovalMs: 600_000,
