@@ -3,6 +3,7 @@ export { openHost } from "./sdk/gateway.ts";
 export type { Host } from "./sdk/gateway.ts";
 export type { OpenOptions, PluginSpec } from "./sdk/options.ts";
 export type { ApprovalDecision, ApprovalQuestion, RequestApproval } from "./host/approvals.ts";
+export type { CircuitReport, CircuitState } from "./host/circuit.ts";
 export type { FactName, Facts } from "./host/events.ts";
 export type { RunOptions } from "./host/host.ts";
 export type { PluginReport } from "./host/inspect.ts";

@@ -3,7 +3,7 @@ import { CATALOG, openHost } from "creel";
 import type { Host } from "creel";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 const preflight = fileURLToPath(new URL("../tool-preflight", import.meta.url));
 const neighbour = { id: "neighbour", source: "export default (api) => api.on('message_sending', (e) => ({ content: e.content + '!' }))" };
@@ -23,6 +23,7 @@ describe.each(["thread", "process"] as const)("endless-loop, %s isolation", (iso
     });
   });
   afterAll(() => host.close());
+  beforeEach(() => host.release("endless-loop"));
 
   const search = () =>
     host.run("before_tool_call", { toolName: "web_search", params: { query: "lobster traps" } }, { toolName: "web_search" });
@@ -59,5 +60,12 @@ describe.each(["thread", "process"] as const)("endless-loop, %s isolation", (iso
     const before = host.inspect("endless-loop").replacements;
     await search();
     await vi.waitFor(() => expect(host.inspect("endless-loop").replacements).toBe(before + 1));
+  });
+
+  it("is not called any more after three times, and its gate stays shut in its name", async () => {
+    for (let time = 0; time < 3; time++) expect((await search()).calls[1]?.status).toBe("cpu");
+    const outcome = await search();
+    expect(outcome.calls[1]).toMatchObject({ plugin: "endless-loop", status: "quarantined", wallMs: 0, cpuMs: 0 });
+    expect(outcome).toMatchObject({ decision: "block", by: "endless-loop" });
   });
 });

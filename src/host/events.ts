@@ -5,6 +5,7 @@
 import { channel } from "node:diagnostics_channel";
 import type { Channel } from "node:diagnostics_channel";
 import type { Chain } from "./causes.ts";
+import type { CircuitState } from "./circuit.ts";
 import type { Call, Outcome } from "../protocol/outcome.ts";
 
 export interface Facts {
@@ -20,6 +21,8 @@ export interface Facts {
   replaced: { plugin: string; why: string };
   /** A loop was stopped, of patches, or of requests that come back to the gateway; those name no session. Once per loop. */
   recursion: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain };
+  /** A plugin's breaker changed; `until`: while it is open. */
+  quarantine: { plugin: string; state: CircuitState | "released"; why: string; until?: Date };
   /** A thread or the process behind lanes died and was started again. */
   restart: { why: string; lanes: readonly number[]; culprit: string | undefined };
 }
@@ -33,6 +36,7 @@ const CHANNELS: Record<FactName, Channel> = {
   plugin: channel("creel:plugin"),
   replaced: channel("creel:replaced"),
   recursion: channel("creel:recursion"),
+  quarantine: channel("creel:quarantine"),
   restart: channel("creel:restart"),
 };
 

@@ -2,6 +2,7 @@
 import type { ErrorCode } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { LaneMessage } from "../protocol/messages.ts";
+import { strikeFault } from "./breaker.ts";
 import type { HostEvents } from "./events.ts";
 import { guestError, oneLine } from "./guest-error.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
@@ -51,6 +52,7 @@ export class Hearing {
         const why = guestError(body, plugin.bundle);
         plugin.replacements += 1;
         this.#options.events.publish("replaced", { plugin: plugin.id, why: why.message });
+        strikeFault(plugin, why);
         if (COSTLY.has(why.code)) this.#options.plugins.slowDown(plugin);
       }
     }

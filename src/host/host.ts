@@ -14,6 +14,7 @@ import type { Hello } from "../protocol/messages.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { Approvals, needsApproval } from "./approvals.ts";
 import type { AskingOutcome, RememberedApproval, RequestApproval } from "./approvals.ts";
+import { Breaker } from "./breaker.ts";
 import type { CauseCarrier } from "./cause-tokens.ts";
 import { Causes } from "./causes.ts";
 import { HostEvents } from "./events.ts";
@@ -29,6 +30,7 @@ import { logFacts } from "./log.ts";
 import type { Logger } from "./log.ts";
 import type { Plugin } from "./plugin.ts";
 import { Plugins } from "./plugins.ts";
+import { QuarantineFile } from "./quarantine-file.ts";
 import { Registry } from "./registry.ts";
 import type { Plan } from "./registry.ts";
 import { drive } from "./runner/drive.ts";
@@ -55,6 +57,8 @@ export interface HostOptions {
   readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
   /** Approvals: may `timeoutBehavior: "allow"` let a call run that nobody answered for? */
   readonly allowOnTimeout: boolean;
+  /** Where what must survive a restart is kept; undefined: nowhere. */
+  readonly stateDir: string | undefined;
   readonly logger: Logger;
 }
 
@@ -74,6 +78,7 @@ export class CoreHost {
   readonly #hooks: HookTable;
   readonly #events: HostEvents;
   readonly #registry: Registry;
+  readonly #breaker: Breaker;
   readonly #plugins: Plugins;
   readonly #fleet: Fleet;
   readonly #sync: SyncLines;
@@ -95,9 +100,15 @@ export class CoreHost {
     this.#hooks = options.hooks;
     this.#events = new HostEvents(this.id, (error) => options.logger.error({ err: error }, "a listener of the host threw"));
     this.#registry = new Registry(options.hooks, options.hasInternal);
+    this.#breaker = new Breaker({
+      events: this.#events,
+      file: options.stateDir === undefined ? undefined : new QuarantineFile(options.stateDir, options.logger),
+      quarantine: (plugin) => this.#plugins.quarantine(plugin),
+    });
     this.#plugins = new Plugins({
       registry: this.#registry,
       events: this.#events,
+      breaker: this.#breaker,
       lane: (index) => this.#fleet.lanes[index]!,
       slowLane: () => {
         this.#fleet.startSlow();
@@ -195,6 +206,7 @@ export class CoreHost {
     const steps = walk(input);
     let next = steps.next();
     while (!next.done) next = steps.next(this.#sync.run(next.value));
+    this.#breaker.learn(input, next.value);
     this.#report(next.value, startedMs);
     return next.value;
   }
@@ -216,6 +228,14 @@ export class CoreHost {
 
   disable(id: string): void {
     this.#plugins.disable(id);
+  }
+
+  /** Out of quarantine. */
+  async release(id: string): Promise<PluginReport> {
+    if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
+    await this.#plugins.release(id);
+    if (this.#listensSync()) await this.#sync.open();
+    return this.inspect(id);
   }
 
   /** Patches a session through the gateway's own function and, when that has succeeded, emits `session:patch`. */
@@ -275,7 +295,7 @@ export class CoreHost {
     if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
     const isNested = hook.guardsNesting === true && this.#causes.isInside(hook.name, chain);
     const failure = this.#options.failure[hook.name] ?? hook.failure;
-    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested };
+    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested, isCalm: this.#breaker.isCalm };
   }
 
   #start(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {
@@ -285,12 +305,14 @@ export class CoreHost {
     return new Promise((resolve, reject) =>
       drive(input, signal, {
         resolve: (outcome) => {
+          this.#breaker.learn(input, outcome);
           if (needsApproval(outcome)) return resolve(this.#approve(outcome, input, startedMs, signal));
           this.#finished(input);
           this.#report(outcome, startedMs);
           resolve(outcome);
         },
         reject: (error) => {
+          this.#breaker.forgo(input);
           this.#finished(input);
           reject(error);
         },
@@ -337,7 +359,8 @@ export class CoreHost {
   #report(outcome: Outcome, startedMs: number): void {
     for (const call of outcome.calls) {
       if (call.error)
-        this.#options.logger.warn(
+        // That a plugin is in quarantine was said when it came there.
+        this.#options.logger[call.status === "quarantined" ? "debug" : "warn"](
           {
             plugin: call.plugin,
             hook: outcome.hook,

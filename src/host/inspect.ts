@@ -1,6 +1,7 @@
 /** Trusted side: what an operator may know about a plugin. */
 import type { CallError } from "../protocol/outcome.ts";
 import type { CallBudget, PluginBudget } from "./budget.ts";
+import type { CircuitReport } from "./circuit.ts";
 import type { Plugin, PluginStatus } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
 
@@ -17,6 +18,8 @@ export interface PluginReport {
   readonly isSlow: boolean;
   readonly loadMs: number | undefined;
   readonly replacements: number;
+  /** Its breaker: whether its handlers are called, and what counts against it. */
+  readonly circuit: CircuitReport;
   /** What it may take, and who said so; what each of its calls may take is with its hooks. */
   readonly budget: PluginBudget;
   readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
@@ -25,7 +28,7 @@ export interface PluginReport {
 
 /** `idle`: what the operator set without effect, by hook. */
 export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): PluginReport {
-  const { id, name, version, status, error, home, loadMs, replacements, bundle } = plugin;
+  const { id, name, version, status, error, home, loadMs, replacements, circuit, bundle } = plugin;
   return {
     id,
     name,
@@ -37,6 +40,7 @@ export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<st
     isSlow: home !== undefined && home.lane.index !== plugin.lane,
     loadMs,
     replacements,
+    circuit: circuit.report(),
     budget: plugin.budget,
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),

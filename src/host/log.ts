@@ -28,5 +28,8 @@ export function logFacts(events: HostEvents, logger: Logger): void {
     for (const diagnostic of diagnostics) logger.warn({ plugin, diagnostic }, "a registration was not accepted");
   });
   events.on("replaced", ({ plugin, why }) => logger.warn({ plugin, why }, "a cell was replaced"));
+  events.on("quarantine", ({ plugin, state, why, until }) =>
+    logger[state === "quarantined" ? "error" : "warn"]({ plugin, state, why, until }, "a plugin's breaker changed"),
+  );
   events.on("restart", ({ why, lanes, culprit }) => logger.error({ why, lanes, plugin: culprit }, "the sandbox was restarted"));
 }

@@ -4,9 +4,11 @@ import type { CallError } from "../protocol/outcome.ts";
 import type { PluginBudget } from "./budget.ts";
 import type { PluginBundle } from "./bundle.ts";
 import type { CpuShare } from "./cpu-share.ts";
+import type { Registration } from "../protocol/registration.ts";
+import type { Circuit } from "./circuit.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 
-export type PluginStatus = "loading" | "ready" | "failed" | "disabled";
+export type PluginStatus = "loading" | "ready" | "failed" | "disabled" | "quarantined";
 
 /** Where a version of a plugin lives. It may move to another lane; a new version has another home. */
 export interface Home {
@@ -43,8 +45,11 @@ export interface Plugin {
   diagnostics: readonly string[];
   /** What its answers gave cause to remark, each once; see remarks.ts. */
   readonly remarks: Map<string, string>;
+  /** What it listened to when it was last loaded, so that its gates go on to block when it is not. */
+  registered: Registration["handlers"] | undefined;
+  readonly circuit: Circuit;
   loadMs: number | undefined;
-  /** How often the sandbox died while it was loading. */
+  /** How often the sandbox died while it was loaded; not held against it yet. */
   loadDeaths: number;
   /** How often its cell had to be replaced. */
   replacements: number;

@@ -7,6 +7,8 @@ import { registration } from "../protocol/registration.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { limitsOf } from "./budget.ts";
+import { refusal } from "./breaker.ts";
+import type { Breaker } from "./breaker.ts";
 import { bundleFile, bundleText } from "./bundle.ts";
 import type { PluginBundle } from "./bundle.ts";
 import type { HostEvents } from "./events.ts";
@@ -19,12 +21,10 @@ import type { Home, Plugin } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
 import { checkScript } from "./turn-script.ts";
 
-/** A sandbox that dies while a plugin loads is tried once more with it, not for ever. */
-const MAX_LOAD_DEATHS = 2;
-
 export interface PluginsOptions {
   readonly registry: Registry;
   readonly events: HostEvents;
+  readonly breaker: Breaker;
   /** A quick lane, by its number. */
   lane(index: number): LaneClient;
   /** The lane of those who have used up a turn; it is started when it is asked for. */
@@ -67,7 +67,7 @@ export class Plugins {
   /** What a fresh lane must be told about its plugins. */
   openings(lane: LaneClient): string[] {
     return this.list()
-      .filter((plugin) => homeToBe(plugin).lane === lane && plugin.bundle && (plugin.status === "loading" || plugin.status === "ready"))
+      .filter((plugin) => homeToBe(plugin).lane === lane && plugin.bundle && isLoaded(plugin))
       .map((plugin) => this.#opening(plugin));
   }
 
@@ -107,7 +107,7 @@ export class Plugins {
   slowDown(plugin: Plugin): void {
     const { home } = plugin;
     const slow = this.#options.slowLane();
-    if (!home || home.lane === slow || plugin.next || plugin.status === "disabled" || plugin.status === "failed") return;
+    if (!home || home.lane === slow || plugin.next || !isLoaded(plugin)) return;
     const left = this.cells.move(plugin, home, slow);
     plugin.retired.push(left);
     this.#options.registry.moved();
@@ -124,10 +124,26 @@ export class Plugins {
     this.#settle(plugin);
   }
 
+  /** Out of its cell, and not loaded again. What it listened to stays: its gates go on to fail by their policy. */
+  quarantine(plugin: Plugin): void {
+    if (plugin.status === "disabled") return;
+    this.cells.drop(plugin.home!);
+    if (plugin.next) this.cells.drop(plugin.next);
+    plugin.next = undefined;
+    this.#quarantined(plugin);
+  }
+
+  /** Forgets what its breaker knows, and loads it if that was in the way. */
+  async release(id: string): Promise<void> {
+    const plugin = this.get(id);
+    plugin.circuit.release("the operator released it");
+    if (plugin.status === "quarantined") await this.reload(id);
+  }
+
   /** The lane says that a cell has loaded, or failed to. */
   opened(plugin: Plugin, { cell, ok, loadMs }: Extract<LaneMessage, { kind: "opened" }>, body: string): void {
     const home = homeToBe(plugin);
-    if (plugin.status === "disabled" || cell !== home.cell) return;
+    if (plugin.status === "disabled" || plugin.status === "quarantined" || cell !== home.cell) return;
     plugin.isOpening = false;
     plugin.loadMs = loadMs;
     if (!ok) return this.#failed(plugin, loadError(guestError(body, plugin.bundle)));
@@ -147,12 +163,14 @@ export class Plugins {
       plugin.home = plugin.next;
       plugin.next = undefined;
     }
+    plugin.registered = found.handlers;
     const diagnostics = this.#options.registry.set(plugin, home, found);
     if (found.id !== undefined && found.id !== plugin.id)
       diagnostics.push(`the plugin calls itself "${oneLine(found.id, LIMITS.nameChars)}"; here it is "${plugin.id}"`);
     plugin.diagnostics = diagnostics;
     plugin.status = "ready";
     plugin.error = undefined;
+    plugin.loadDeaths = 0;
     this.#settle(plugin);
   }
 
@@ -168,7 +186,7 @@ export class Plugins {
   sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined): Plugin | undefined {
     const blamed = culprit === undefined ? undefined : this.cells.was(culprit)?.plugin;
     const suspects = blamed ? [blamed] : lanes.flatMap((lane) => this.#firstOpening(lane) ?? []);
-    for (const plugin of suspects) this.#killed(plugin, why);
+    for (const plugin of suspects) this.#killed(plugin, why, plugin === blamed);
     return blamed ?? (suspects.length === 1 ? suspects[0] : undefined);
   }
 
@@ -176,16 +194,24 @@ export class Plugins {
     return this.list().find((plugin) => plugin.isOpening && homeToBe(plugin).lane === lane);
   }
 
-  #killed(plugin: Plugin, why: string): void {
-    if (plugin.isOpening) plugin.loadDeaths += 1;
-    if (plugin.loadDeaths >= MAX_LOAD_DEATHS) this.#failed(plugin, ownError("ERR_PLUGIN_LOAD", { detail: why }));
-    else this.slowDown(plugin);
+  /** One death while it was loaded may be somebody else's doing, or an accident; a second one is held against it, and the first with it. */
+  #killed(plugin: Plugin, why: string, isSure: boolean): void {
+    const { circuit, isOpening } = plugin;
+    if (isOpening) plugin.loadDeaths += 1;
+    else circuit.strike("killed", why);
+    if (isSure || plugin.loadDeaths >= LIMITS.breakerLoadKills)
+      for (; plugin.loadDeaths > 0; plugin.loadDeaths--) circuit.strike("killed", why, { atLoad: true });
+    this.slowDown(plugin);
   }
 
   async #bundle(plugin: Plugin): Promise<void> {
     this.#settled.set(plugin, Promise.withResolvers());
     try {
       plugin.bundle = await bundleSource(plugin);
+      this.#options.breaker.meet(plugin);
+      if (plugin.status === "disabled") return;
+      if (plugin.circuit.state === "quarantined") this.#quarantined(plugin);
+      else plugin.status = "loading";
     } catch (error) {
       plugin.bundle = undefined;
       if (!(error instanceof CreelError)) throw error;
@@ -217,6 +243,15 @@ export class Plugins {
     this.#settle(plugin);
   }
 
+  #quarantined(plugin: Plugin): void {
+    plugin.isOpening = false;
+    plugin.status = "quarantined";
+    plugin.error = refusal(plugin);
+    if (plugin.registered && this.#options.registry.handlersOf(plugin).length === 0)
+      plugin.diagnostics = this.#options.registry.set(plugin, plugin.home!, { handlers: plugin.registered });
+    this.#settle(plugin);
+  }
+
   #settle(plugin: Plugin): void {
     for (const home of plugin.retired.splice(0)) this.cells.drop(home);
     this.#settled.get(plugin)?.resolve();
@@ -231,6 +266,11 @@ export class Plugins {
       ...(error && { error: error.at ? `${error.message} (${error.at})` : error.message }),
     });
   }
+}
+
+/** Loaded, or to be loaded. */
+function isLoaded({ status }: Plugin): boolean {
+  return status === "loading" || status === "ready";
 }
 
 /** Where it will live, or lives. */

@@ -107,6 +107,8 @@ export const creelConfig = z.looseObject({
     .optional(),
   /** What holds for every plugin that has no limits of its own. */
   limits: pluginLimitsConfig.optional(),
+  /** Where Creel keeps what must survive a restart; relative to this file. Without it, nothing does. */
+  stateDir: z.string().min(1).optional(),
 });
 export type CreelConfig = z.infer<typeof creelConfig>;
 

@@ -115,6 +115,11 @@ export const ERRORS = {
     message: 'what the plugin registered is not valid at "{field}": {detail}',
     fix: "see docs/writing-plugins.md for api.on",
   },
+  ERR_PLUGIN_QUARANTINED: {
+    audience: "operator",
+    message: 'the handler was not called: the plugin "{plugin}" is quarantined {until}, or until host.release("{plugin}"): {why}',
+    fix: "mend or update the plugin; host.release lets it out as it is",
+  },
   ERR_CALL_FAILED: { audience: "author", message: "the handler threw: {detail}", fix: "see the file and line in the error" },
   ERR_CALL_RESULT: {
     audience: "author",

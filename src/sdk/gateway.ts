@@ -52,6 +52,8 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   /** Bundles and loads the plugin again; runs that come meanwhile wait for it. */
   reload(plugin: string): Promise<PluginReport>;
   disable(plugin: string): void;
+  /** Lets a plugin out of quarantine: it starts afresh, as if it had never failed. */
+  release(plugin: string): Promise<PluginReport>;
   /** Gives the function that ends the subscription. */
   on<K extends FactName>(fact: K, listener: (fact: Facts[K]) => void): () => void;
   /** Process ids of the sandbox; empty with thread isolation. */
@@ -61,7 +63,7 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
 }
 
 export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
-  const { isolation, lanes, config, plugins, logger } = await resolveOptions(options);
+  const { isolation, lanes, config, stateDir, plugins, logger } = await resolveOptions(options);
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
@@ -73,6 +75,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     memoryBytes: (config.sandbox?.memoryMb ?? LIMITS.sandboxMb) * 2 ** 20,
     gateway: options.gateway ?? {},
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
+    stateDir,
     logger,
   });
   try {

@@ -9,6 +9,7 @@ import type { CreelConfig } from "../protocol/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/approvals.ts";
+import { Circuit } from "../host/circuit.ts";
 import type { SessionGateway } from "../host/services/session.ts";
 import { pluginBudget } from "../host/budget.ts";
 import { CpuShare } from "../host/cpu-share.ts";
@@ -70,6 +71,8 @@ export interface Resolved {
   readonly isolation: "process" | "thread";
   readonly lanes: number;
   readonly config: CreelConfig;
+  /** Where what must survive a restart is kept, if anywhere. */
+  readonly stateDir: string | undefined;
   readonly plugins: Plugin[];
   readonly logger: Logger;
 }
@@ -86,9 +89,17 @@ export async function resolveOptions(options: OpenOptions<HookTable>): Promise<R
     isolation: isolation ?? "process",
     lanes: laneCount,
     config,
+    stateDir: stateDirOf(config, base),
     plugins: await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger }),
     logger,
   };
+}
+
+/** The environment wins: a service manager knows better than a file where it may write. */
+function stateDirOf({ stateDir }: CreelConfig, base: string): string | undefined {
+  const { CREEL_STATE_DIR: given } = process.env;
+  if (given) return resolve(given);
+  return stateDir === undefined ? undefined : resolveFrom(base, stateDir);
 }
 
 async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
@@ -167,6 +178,8 @@ function place(
     error: undefined,
     diagnostics: off === undefined ? [] : [off],
     remarks: new Map(),
+    registered: undefined,
+    circuit: new Circuit(),
     loadMs: undefined,
     loadDeaths: 0,
     replacements: 0,

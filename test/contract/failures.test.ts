@@ -213,7 +213,10 @@ contract("failures to load", (isolation) => {
     const failed = new Promise<void>((resolve) =>
       host.on("plugin", ({ plugin: id, status }) => id === "fickle" && status === "failed" && resolve()),
     );
-    while (host.has("before_tool_call")) await host.run("before_tool_call", { toolName: "t", params: {} });
+    while (host.has("before_tool_call")) {
+      await host.run("before_tool_call", { toolName: "t", params: {} });
+      await host.release("fickle");
+    }
     await failed;
     expect(host.inspect("fickle").error?.message).toContain("too late");
     expect((await host.run("before_tool_call", { toolName: "t", params: {} })).decision).toBe("pass");

@@ -30,6 +30,7 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
     hook: CATALOG.message_sending,
     plan,
     failure,
+    isCalm: true,
     event,
     context: {},
     eventText: JSON.stringify(event),

@@ -2,7 +2,8 @@
 import { expect, it, vi } from "vitest";
 import type { Host, Outcome } from "creel";
 import { actor, ask, patched, persist, sending, toolCall } from "../support/actors.ts";
-import { next, open, statuses, until } from "../support/host.ts";
+import { folder } from "../support/files.ts";
+import { next, open, recorder, statuses, until } from "../support/host.ts";
 import { isAlive } from "../support/process.ts";
 
 const IN_FLIGHT = 1_000;
@@ -51,7 +52,10 @@ it("a call that is made again is told so, and has only the time that is left", a
 
 it("a call whose second attempt dies too is crashed", async () => {
   await using host = await open("process", { plugins: [actor("a")] });
-  const running = host.run("message_sending", sending({ a: `if (ctx.attempt === 2) api.logger.info("second"); return new Promise(() => {})` }));
+  const running = host.run(
+    "message_sending",
+    sending({ a: `if (ctx.attempt === 2) api.logger.info("second"); return new Promise(() => {})` }),
+  );
   await host.run("message_sending", sending({}));
   const second = next(host, "log", ({ text }) => text === "second");
   kill(host);
@@ -155,14 +159,34 @@ it("a plugin that aborts V8 takes the sandbox down once, not the gateway, and is
   expect(outcome.calls[3]).toMatchObject({ plugin: "bomb", error: { code: "ERR_CALL_WEDGED" } });
   expect(outcome).toMatchObject({ decision: "pass", result: { content: "a" } });
   await works(host);
+  expect(host.inspect("bomb").circuit).toMatchObject({ state: "open", kills: 1 });
+  expect(host.plugins().map(({ circuit }) => circuit.kills)).toEqual([0, 0, 0, 1]);
+  await host.release("bomb");
   expect(await ask(host, "bomb", "1")).toBe(1);
   expect(restarts).toMatchObject([{ culprit: "bomb", lanes: [0] }]);
   expect(host.inspect("bomb").isSlow).toBe(true);
 }, 90_000);
 
-it("a plugin whose loading kills the sandbox is given up, and the others load", async () => {
-  await using host = await open("process", { plugins: [...ACTORS, { id: "bomb", source: `${BOMB} export default () => {};` }] });
-  expect(host.inspect("bomb").status).toBe("failed");
+it("a plugin whose loading kills the sandbox is quarantined the second time, and the others load", async () => {
+  const { logger, lines } = recorder();
+  await using host = await open("process", { logger, plugins: [...ACTORS, { id: "bomb", source: `${BOMB} export default () => {};` }] });
+  expect(host.inspect("bomb")).toMatchObject({ status: "quarantined", circuit: { state: "quarantined", kills: 2 } });
   await works(host);
-  expect(host.plugins().map(({ status }) => status)).toEqual(["ready", "ready", "ready", "failed"]);
+  expect(host.plugins().map(({ status, circuit }) => [status, circuit.state])).toEqual([
+    ...Array(3).fill(["ready", "closed"]),
+    ["quarantined", "quarantined"],
+  ]);
+  const restarts = lines.filter(({ message }) => message === "the sandbox was restarted");
+  expect(restarts.map(({ fields }) => fields.plugin)).toEqual(["bomb", "bomb"]);
+}, 90_000);
+
+it("a plugin that was quarantined for what its loading did is not loaded after a restart of the gateway", async () => {
+  const { logger, lines } = recorder();
+  const config = { stateDir: folder({}) };
+  const plugins = [...ACTORS, { id: "bomb", source: `${BOMB} export default () => {};` }];
+  await (await open("process", { config, plugins })).close();
+  await using host = await open("process", { config, plugins, logger });
+  expect(host.inspect("bomb").status).toBe("quarantined");
+  await works(host);
+  expect(lines.filter(({ message }) => message === "the sandbox was restarted")).toEqual([]);
 }, 90_000);

@@ -2,7 +2,7 @@
  * Hosts for tests: one suite for both isolations, one host shared by the tests of a suite, loggers that
  * are silent or remember, and a way to await a fact instead of sleeping.
  */
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { openHost } from "creel";
 import type { Catalog, FactName, Facts, Host, HookTable, Logger, OpenOptions, Outcome, PluginSpec } from "creel";
 
@@ -47,6 +47,10 @@ export function sharedHost<Own extends HookTable = {}>(
     host = await open(isolation, options);
   });
   afterAll(() => host?.close());
+  // What one test did to a plugin's breaker must not be another's beginning.
+  beforeEach(async () => {
+    for (const { id } of host!.plugins()) await host!.release(id);
+  });
   return {
     get host() {
       return host!;

@@ -1,6 +1,7 @@
 /** Trusted side: reads one step's answer. A result that fails its schema is that handler's failure. */
 import type { Fields } from "../../protocol/merge.ts";
 import type { Call, CallError } from "../../protocol/outcome.ts";
+import { refusal } from "../breaker.ts";
 import { guestError, ownError } from "../guest-error.ts";
 import { firstIssue } from "../issues.ts";
 import type { StepAnswer } from "../lanes/lane-client.ts";
@@ -45,6 +46,11 @@ function allowed({ hook, context }: RunInput, { plugin }: Handler, answer: Field
 
 export function skipped({ plugin, priority }: Handler): Call {
   return { plugin: plugin.id, priority, status: "skipped", wallMs: 0, cpuMs: 0 };
+}
+
+/** Its plugin's breaker does not let it through. */
+export function quarantined(handler: Handler): Call {
+  return { ...skipped(handler), status: "quarantined", error: refusal(handler.plugin) };
 }
 
 function called({ plugin, priority }: Handler, { wallUs, cpuUs }: StepAnswer): Call {

@@ -3,7 +3,7 @@ import { FILTER_OPTIONS } from "../../protocol/hooks/define.ts";
 import type { Call } from "../../protocol/outcome.ts";
 import { ownError } from "../guest-error.ts";
 import type { Handler, Plan } from "../registry.ts";
-import { skipped } from "./answer.ts";
+import { quarantined, skipped } from "./answer.ts";
 import type { RunInput } from "./run-input.ts";
 
 const NOBODY: Plan = [];
@@ -23,6 +23,16 @@ export function eligible(input: RunInput): Plan {
   if (chain.by !== undefined && handlers.some((handler) => isOwn(input, handler)))
     handlers = handlers.filter((handler) => !isOwn(input, handler));
   return handlers;
+}
+
+/** Those that their plugin's breaker does not let through now, and what becomes of them; undefined, and nothing made for it, when there are none. */
+export function refused({ isCalm, cause }: RunInput, handlers: Plan): ReadonlyMap<Handler, Call> | undefined {
+  if (isCalm) return undefined;
+  let found: Map<Handler, Call> | undefined;
+  for (const handler of handlers) {
+    if (!handler.plugin.circuit.admits(cause)) (found ??= new Map()).set(handler, quarantined(handler));
+  }
+  return found;
 }
 
 /** The calls of the whole plan, given those of the first eligible handlers, in order. */

@@ -5,7 +5,7 @@ import type { Answers, StepAnswer } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer, skipped } from "./answer.ts";
 import type { Read } from "./answer.ts";
-import { eligible, report } from "./eligible.ts";
+import { eligible, refused, report } from "./eligible.ts";
 import type { RunInput } from "./run-input.ts";
 import { withAttempt } from "./redo.ts";
 import { alone, fansOf, isStale } from "./segments.ts";
@@ -25,7 +25,8 @@ export interface FanHop extends HopRequest {
 export function fan(input: RunInput): Fan {
   const { runId, cause, hook, eventText: event, contextText: context } = input;
   const chosen = eligible(input);
-  const segments = fansOf(hook, chosen);
+  const barred = refused(input, chosen);
+  const segments = fansOf(hook, barred ? chosen.filter((handler) => !barred.has(handler)) : chosen);
   return {
     hops: segments.flatMap((segment) => {
       const request = { cause, from: 0, chains: false, attempt: 1, spentMs: 0, event, context };
@@ -38,6 +39,7 @@ export function fan(input: RunInput): Fan {
     }),
     outcome: (answers) => {
       const reads = new Map<Handler, Read>();
+      for (const [handler, call] of barred ?? []) reads.set(handler, { call, answer: undefined });
       for (const [handler, step] of answers) reads.set(handler, readAnswer(input, handler, step));
       const called = chosen.map((handler): Call => reads.get(handler)?.call ?? skipped(handler));
       const result = hook.kind === "evaluate" ? chosen.map((handler) => evaluation(handler, reads.get(handler))) : undefined;

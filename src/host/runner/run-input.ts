@@ -12,6 +12,8 @@ export interface RunInput extends Prepared {
   readonly hook: AnyHook;
   readonly plan: Plan;
   readonly failure: AnyHook["failure"];
+  /** Every plugin's breaker is closed. */
+  readonly isCalm: boolean;
   /** It was caused inside a run of the same hook; see HookDefinition.guardsNesting. */
   readonly isNested: boolean;
 }

@@ -1,6 +1,7 @@
 /** Trusted side: handlers in a row that live in one lane, with the route the lane knows them by. Worked out once per plan. */
 import type { AnyHook } from "../../protocol/catalog.ts";
 import type { Route, Step } from "../../protocol/messages.ts";
+import type { Call } from "../../protocol/outcome.ts";
 import type { LaneClient } from "../lanes/lane-client.ts";
 import type { Handler, Plan } from "../registry.ts";
 
@@ -11,7 +12,14 @@ export interface Place {
 }
 
 export interface Segment extends Place {
+  readonly barred: undefined;
   readonly handlers: readonly Handler[];
+}
+
+/** The place of a handler that is not called. */
+export interface Gap {
+  readonly barred: Handler;
+  readonly call: Call;
 }
 
 /** One handler by itself, where it lives now. */
@@ -57,6 +65,19 @@ export function segmentsOf(hook: AnyHook, plan: Plan): readonly Segment[] {
   });
 }
 
+/** As above, with gaps where handlers are not called: what comes after one may depend on what that means. */
+export function withGaps(hook: AnyHook, plan: Plan, barred: ReadonlyMap<Handler, Call>): (Segment | Gap)[] {
+  const parts: (Segment | Gap)[] = [];
+  let from = 0;
+  for (const [at, handler] of plan.entries()) {
+    const call = barred.get(handler);
+    if (!call) continue;
+    parts.push(...segmentsOf(hook, plan.slice(from, at)), { barred: handler, call });
+    from = at + 1;
+  }
+  return [...parts, ...segmentsOf(hook, plan.slice(from))];
+}
+
 /** By lane: for hooks whose handlers run side by side. */
 export function fansOf(hook: AnyHook, plan: Plan): readonly Segment[] {
   return remembered(plan, () => {
@@ -73,5 +94,5 @@ function remembered(plan: Plan, make: () => readonly Segment[]): readonly Segmen
 
 function segment(hook: AnyHook, handlers: readonly Handler[]): Segment {
   const { lane } = handlers[0]!.home;
-  return { lane, handlers, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
+  return { barred: undefined, lane, handlers, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
 }

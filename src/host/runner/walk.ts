@@ -10,11 +10,11 @@ import { failure } from "../lanes/death.ts";
 import type { Answers, LaneClient, RunRequest } from "../lanes/lane-client.ts";
 import type { Handler } from "../registry.ts";
 import { readAnswer } from "./answer.ts";
-import { eligible, report } from "./eligible.ts";
+import { eligible, refused, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { RunInput } from "./run-input.ts";
 import { FIRST, Redo, withAttempt } from "./redo.ts";
-import { isStale, segmentsOf } from "./segments.ts";
+import { isStale, segmentsOf, withGaps } from "./segments.ts";
 
 export interface HopRequest {
   readonly lane: LaneClient;
@@ -33,8 +33,17 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
   let written = input.event;
   let event = input.eventText;
   let by: Handler | undefined;
+  const failsClosed = input.failure === "closed" && hook.terminal !== undefined;
+  const barred = refused(input, chosen);
 
-  for (const segment of segmentsOf(hook, chosen)) {
+  for (const segment of barred ? withGaps(hook, chosen, barred) : segmentsOf(hook, chosen)) {
+    if (segment.barred) {
+      called.push(segment.call);
+      if (!failsClosed) continue;
+      state = failedClosed(hook, state, segment.barred, segment.call);
+      by = segment.barred;
+      break;
+    }
     const { handlers } = segment;
     let redo: Redo | undefined;
     for (let at = 0; at < handlers.length && !by;) {
@@ -59,7 +68,7 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
         const handler = handlers[at]!;
         const { call, answer } = readAnswer(input, handler, step);
         called.push(call);
-        if (call.error && input.failure === "closed" && hook.terminal) {
+        if (call.error && failsClosed) {
           state = failedClosed(hook, state, handler, call);
           by = handler;
           break;
