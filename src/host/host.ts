@@ -164,7 +164,7 @@ export class CoreHost {
     await Promise.all(plugins.map((plugin) => this.#plugins.add(plugin)));
     await this.#fleet.start();
     await this.#plugins.settled();
-    if (this.#listensSync()) await this.#sync.open();
+    if (this.#listensSync()) this.#sync.open();
   }
 
   has(hook: string): boolean {
@@ -222,7 +222,7 @@ export class CoreHost {
   async reload(id: string): Promise<PluginReport> {
     if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
     await this.#plugins.reload(id);
-    if (this.#listensSync()) await this.#sync.open();
+    if (this.#listensSync()) this.#sync.open();
     return this.inspect(id);
   }
 
@@ -284,7 +284,7 @@ export class CoreHost {
     // What plugins were told last must reach them.
     await Promise.all(this.#fleet.lanes.map((lane) => lane.reached()));
     this.#services.close();
-    await Promise.all([this.#fleet.close(), this.#sync.close()]);
+    await this.#fleet.close();
     this.#events.close();
   }
 

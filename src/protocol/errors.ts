@@ -316,6 +316,11 @@ export const ERRORS = {
     message: "the sandbox did not start: {detail}",
     fix: "check that isolated-vm loads on this machine",
   },
+  ERR_SANDBOX_WALLS: {
+    audience: "operator",
+    message: "sandbox.walls is required, and the sandbox cannot be walled in on this machine: {detail}",
+    fix: 'run "creel doctor" for what is missing, or set sandbox.walls to "auto"',
+  },
   ERR_SANDBOX_PROTOCOL: {
     audience: "operator",
     message: "the sandbox sent something that is not of the protocol: {detail}",

@@ -1,3 +1,17 @@
-/** Which file descriptors a sandbox process inherits, beside stdio. The host's spawn call and the child agree on it here. */
+/**
+ * What a sandbox process has of the outside: the file descriptors it inherits, beside stdio, and what it may read of the kernel's
+ * files about itself. The host, which starts it, and the child agree on it here.
+ */
 export const CONTROL_FD = 3;
-export const laneFd = (lane: number): number => CONTROL_FD + 1 + lane;
+/** A lane has two links: one for all it is told and asked, and one for runs that the host blocks on. */
+export const laneFd = (lane: number): number => CONTROL_FD + 1 + 2 * lane;
+export const syncFd = (lane: number): number => laneFd(lane) + 1;
+/** How many there are, for so many lanes. */
+export const inheritedCount = (lanes: number): number => 1 + 2 * lanes;
+
+/** The state and the CPU time of the calling thread, and those of all threads of the process. */
+export const OWN_STAT = "/proc/thread-self/stat";
+export const OWN_SCHEDSTAT = "/proc/thread-self/schedstat";
+export const TASKS = "/proc/self/task";
+/** How busy the machine is, in three words. */
+export const LOAD = "/proc/loadavg";

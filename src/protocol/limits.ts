@@ -9,6 +9,13 @@ export const LIMITS = {
   observeWallMs: 30_000,
   /** The gateway's thread is blocked meanwhile: long enough for a busy lane, short enough not to be felt as a hang. */
   syncWallMs: 1_000,
+  /**
+   * How a caller that blocks waits for the sandbox process: it looks, naps, and looks again. Naps are a share of the time spent so far,
+   * so that an answer is found at most that much later; the shortest is about what waking up takes, the longest keeps the looking cheap.
+   */
+  syncNapShare: 0.06,
+  syncNapMs: 0.02,
+  syncNapMaxMs: 1,
   /** No operator or author may raise a wall budget past this; OpenClaw's own cap. */
   maxWallMs: 600_000,
   /** CPU time of one call. A hook handler takes microseconds; 100 ms is a thousand times that, and still short for neighbours in the lane. */

@@ -63,11 +63,9 @@ export interface Cancel {
   id: number;
 }
 
-/** Open a second link for synchronous runs. Thread: the port comes with the message; process: the lane dials `path` and says `token`. */
-export interface Dial {
-  kind: "dial";
-  path: string;
-  token: string;
+/** Serve the second link from now on, on which the host blocks. Comes after what its runs need. */
+export interface Sync {
+  kind: "sync";
 }
 
 /** The answer to an `ask`. `bodies` = [value, or { code, message }]. */
@@ -78,7 +76,7 @@ export interface Tell {
   ok: boolean;
 }
 
-export type HostMessage = Hello | Open | Drop | Route | Invoke | Cancel | Dial | Tell;
+export type HostMessage = Hello | Open | Drop | Route | Invoke | Cancel | Sync | Tell;
 
 /* lane → host: not trusted, so schemas */
 

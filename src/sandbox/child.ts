@@ -1,12 +1,12 @@
 /**
- * Untrusted side: the sandbox process. It inherits one control pipe and one socket per lane, and starts the lanes. Its main
+ * Untrusted side: the sandbox process. It inherits one control pipe and two sockets per lane, and starts the lanes. Its main
  * thread runs no plugin code: it notices when the host is gone, and then leaves without asking the lanes; it looks at the lanes
  * from outside; and it answers the host's pings, so that a process that is frozen as a whole is found out.
  */
 import { Socket } from "node:net";
 import { pack } from "../protocol/frame.ts";
 import { GAUGE_BYTES } from "../protocol/gauge.ts";
-import { CONTROL_FD, laneFd } from "../protocol/inherited.ts";
+import { CONTROL_FD, laneFd, syncFd } from "../protocol/inherited.ts";
 import { socketLink } from "../protocol/link.ts";
 import type { UnitMessage } from "../protocol/messages.ts";
 import { startPool } from "./pool.ts";
@@ -27,6 +27,7 @@ control.onFrames(() => say({ kind: "beat" }));
 
 const endpoints = Array.from({ length: Number(process.argv[2]) }, (_, lane) => ({
   fd: laneFd(lane),
+  syncFd: syncFd(lane),
   gauge: new SharedArrayBuffer(GAUGE_BYTES),
 }));
 const pool = startPool(endpoints);

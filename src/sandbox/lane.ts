@@ -2,16 +2,14 @@
  * Untrusted side, lane thread: serves the host's messages. It enters cells, keeps their clocks, and sends back text. It
  * decides nothing that counts: order, merge, policy and blame are the host's, which checks whatever comes from here.
  */
-import { connect } from "node:net";
 import type { ChainRule } from "../protocol/chain-rule.ts";
 import { pack, unpack } from "../protocol/frame.ts";
 import type { Gauge } from "../protocol/gauge.ts";
 import { isHot, readRun, writeReply } from "../protocol/hot.ts";
 import type { HotRun } from "../protocol/hot.ts";
-import { socketLink } from "../protocol/link.ts";
 import type { Link } from "../protocol/link.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Dial, Hello, HostMessage, Open, Route } from "../protocol/messages.ts";
+import type { Hello, HostMessage, Open, Route } from "../protocol/messages.ts";
 import { errorJson } from "./answer.ts";
 import { GuestCode } from "./cell.ts";
 import { Hop } from "./hop.ts";
@@ -34,6 +32,7 @@ interface Side extends HopLane {
 
 export class Lane {
   readonly #main: Link;
+  readonly #sync: Link;
   readonly #gauge: Gauge;
   readonly #residents = new Map<number, Resident>();
   /** Whose cells were entered in this batch. */
@@ -58,8 +57,10 @@ export class Lane {
     log: ({ id }, level, run, text) => this.#send(pack({ kind: "log", cell: id, level, run }, text.slice(0, LIMITS.logBytes + 1))),
   };
 
-  constructor(main: Link, gauge: Gauge) {
+  /** `sync` is for runs that the host blocks on; it is served when the host says so. */
+  constructor(main: Link, sync: Link, gauge: Gauge) {
     this.#main = main;
+    this.#sync = sync;
     this.#gauge = gauge;
     this.attach(main);
   }
@@ -160,8 +161,8 @@ export class Lane {
         return this.#open(message, bodies);
       case "drop":
         return this.#drop(message.cell);
-      case "dial":
-        return this.#dial(message);
+      case "sync":
+        return this.attach(this.#sync);
     }
   }
 
@@ -194,16 +195,6 @@ export class Lane {
     const resident = new Resident(spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();
-  }
-
-  /** The host wants a second link, for runs it blocks on. */
-  #dial({ path, token }: Dial): void {
-    const socket = connect(path, () => {
-      const link = socketLink(socket);
-      link.send([token]);
-      this.attach(link);
-    });
-    socket.on("error", () => socket.destroy());
   }
 
   #send(frame: string, link = this.#main): void {

@@ -2,17 +2,20 @@
 import { CATALOG } from "../protocol/catalog.ts";
 import type { AnyHook, Catalog, ContextOf, EventOf, HookTable, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
+import type { CreelConfig } from "../protocol/config.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { RememberedApproval } from "../host/approvals.ts";
 import type { CauseCarrier } from "../host/cause-tokens.ts";
 import type { SessionEntry, SessionPatch } from "../host/services/session.ts";
 import type { FactName, Facts } from "../host/events.ts";
+import { guestCode } from "../host/guest-code.ts";
 import { CoreHost } from "../host/host.ts";
 import type { RunOptions } from "../host/host.ts";
 import type { PluginReport } from "../host/inspect.ts";
 import { startProcessUnit } from "../host/lanes/process-unit.ts";
-import { plainWalls } from "../host/lanes/walls.ts";
+import { buildWalls } from "../host/lanes/machine.ts";
+import type { StartUnit } from "../host/lanes/unit.ts";
 import { resolveOptions } from "./options.ts";
 import type { OpenOptions } from "./options.ts";
 import { startThreadUnit } from "./thread-unit.ts";
@@ -67,7 +70,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
-    startUnit: isolation === "process" ? (count) => startProcessUnit(count, plainWalls()) : startThreadUnit,
+    startUnit: isolation === "process" ? await processUnits(config.sandbox) : startThreadUnit,
     hooks: options.rewrites === "isolated" ? isolated(withOwn(options.hooks ?? {})) : withOwn(options.hooks ?? {}),
     failure: config.hooks?.failure ?? {},
     hasInternal: config.hooks?.internal?.enabled !== false,
@@ -89,6 +92,12 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     turn: <V>(ctx: TurnContext, execute: ExecuteTurn<V>, turnOptions?: TurnOptions) => runTurn(host, ctx, execute, turnOptions),
     [Symbol.asyncDispose]: () => core.close(),
   });
+}
+
+/** The walls are tried while the guest's code is bundled: both take a moment, once per process. */
+async function processUnits(config: CreelConfig["sandbox"]): Promise<StartUnit> {
+  const [walls] = await Promise.all([buildWalls(config), guestCode()]);
+  return (lanes) => startProcessUnit(lanes, walls);
 }
 
 function withOwn(own: HookTable): HookTable {

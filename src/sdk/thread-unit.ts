@@ -4,6 +4,7 @@ import { MessageChannel } from "node:worker_threads";
 import { GAUGE_BYTES } from "../protocol/gauge.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { portLink } from "../protocol/link.ts";
+import { portSync } from "../host/lanes/sync-port.ts";
 import type { LaneUnit } from "../host/lanes/unit.ts";
 import { startPool } from "../sandbox/pool.ts";
 import { watchGauges } from "../sandbox/watcher.ts";
@@ -27,7 +28,7 @@ export function startThreadUnit(lanes: number): LaneUnit {
   };
   return {
     links,
-    syncPorts: channels.map(({ sync, notify }) => ({ port: sync.port1, notify })),
+    syncPorts: channels.map(({ sync, notify }) => portSync(sync.port1, notify)),
     watch: (watcher) => {
       stopWatching = watchGauges(
         channels.map(({ gauge }) => gauge),

@@ -1,9 +1,17 @@
-/** The sandbox process gets nothing of the gateway's: no environment, no descriptors but its own pipes. */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+/** The sandbox process, and whatever stands between it and the gateway, gets nothing of the gateway's: no environment, no descriptors but its own pipes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { actor, ask } from "../support/actors.ts";
+import { folder } from "../support/files.ts";
 import { contract, open, sharedHost } from "../support/host.ts";
+import { familyOf } from "../support/walls.ts";
 
+const GATEWAY = fileURLToPath(new URL("../robustness/fixtures/gateway.ts", import.meta.url));
 const SECRET = "s3cr3t-of-the-gateway";
 
 beforeAll(() => {
@@ -15,33 +23,58 @@ afterAll(() => {
 
 const shared = sharedHost("process", { lanes: 2, plugins: [actor("a"), actor("b")] });
 
-it("has an empty environment", () => {
-  const [pid] = shared.host.pids();
-  expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toBe("");
-});
-
-it("does not have the secret in its command line", () => {
-  const [pid] = shared.host.pids();
-  expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(SECRET);
-});
-
-it("holds no file and no network socket that the gateway opened", () => {
-  const [pid] = shared.host.pids();
-  const held = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+/** What its descriptors lead to. */
+function held(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
     } catch {
       return [];
     }
   });
+}
+
+const family = () => shared.host.pids().flatMap(familyOf);
+
+it("has no environment but the time zone", () => {
+  for (const pid of family()) {
+    const names = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
+    expect(names.map((line) => line.replace(/=.*/, "")).filter((name) => name !== "PWD")).toEqual(["TZ"]);
+  }
+});
+
+it("does not have the secret in its command line", () => {
+  for (const pid of family()) expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(SECRET);
+});
+
+it("holds no file and no network socket that the gateway opened", () => {
   expect(
-    held.filter((target) => !/^(?:socket|pipe|anon_inode):|^\/dev\/(?:null|urandom)|\.node$|^\/proc|\(deleted\)$/.test(target)),
+    family()
+      .flatMap(held)
+      .filter((target) => !/^(?:socket|pipe|anon_inode):|\/dev\/null$|^\/dev\/urandom|\.node$|^\/proc|\(deleted\)$/.test(target)),
   ).toEqual([]);
 });
 
 it("does not have the gateway's environment in the memory of its start either", () => {
-  const [pid] = shared.host.pids();
-  expect(readFileSync(`/proc/${pid}/auxv`).includes(SECRET)).toBe(false);
+  for (const pid of family()) expect(readFileSync(`/proc/${pid}/auxv`).includes(SECRET)).toBe(false);
+});
+
+it("does not get the descriptors that the gateway was itself started with", async () => {
+  const secret = join(folder({ secret: SECRET }), "secret");
+  const file = openSync(secret, "r");
+  const stdio = ["ignore", "pipe", "inherit", file, ...Array.from({ length: 30 }, () => "ignore" as const), file, "ignore", file] as const;
+  const gateway = spawn(process.execPath, ["-C", "source", GATEWAY, "idle"], { stdio: [...stdio] });
+  closeSync(file);
+  try {
+    const [line] = (await once(createInterface({ input: gateway.stdout! }), "line")) as [string];
+    expect(held(gateway.pid!).filter((target) => target === secret)).toHaveLength(3);
+    const sandbox = (JSON.parse(line) as number[]).flatMap(familyOf);
+    expect(sandbox.length).toBeGreaterThan(0);
+    expect(sandbox.flatMap(held)).not.toContain(secret);
+  } finally {
+    gateway.kill("SIGKILL");
+    await once(gateway, "close");
+  }
 });
 
 contract("the environment", (isolation) => {

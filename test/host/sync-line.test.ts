@@ -3,6 +3,7 @@ import { MessageChannel } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
 import { thrownBy } from "../support/errors.ts";
 import { SyncLine } from "../../src/host/lanes/sync-line.ts";
+import { portSync } from "../../src/host/lanes/sync-port.ts";
 import type { RunRequest } from "../../src/host/lanes/lane-client.ts";
 import { writeReply } from "../../src/protocol/hot.ts";
 
@@ -22,7 +23,7 @@ function lineThatHeard(...messages: unknown[]): SyncLine {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   for (const message of messages) port2.postMessage(message);
-  return new SyncLine({ port: port1, notify: new Int32Array(new SharedArrayBuffer(4)) });
+  return new SyncLine(portSync(port1, new Int32Array(new SharedArrayBuffer(4))));
 }
 
 const reply = (id: number, body: string) => writeReply(id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body }]);

@@ -10,7 +10,8 @@ import type { LaneMessage } from "../../protocol/messages.ts";
 import { Berth } from "./berth.ts";
 import { LaneClient } from "./lane-client.ts";
 import { Spare } from "./spare.ts";
-import type { LaneUnit, StartUnit, SyncPort } from "./unit.ts";
+import type { SyncPort } from "./sync-port.ts";
+import type { LaneUnit, StartUnit } from "./unit.ts";
 
 export interface FleetOptions {
   /** Quick lanes; the slow one comes on top. */
@@ -32,7 +33,6 @@ export interface FleetOptions {
 }
 
 export interface UnitListener {
-  /** Thread isolation brings the port for synchronous runs along. */
   came(lane: number, sync: SyncPort | undefined): void;
   went(lane: number): void;
 }

@@ -105,6 +105,11 @@ export class LaneClient {
     return this.#generation;
   }
 
+  /** Has it said that it is there? */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   /** Has it been sent anything that it has not answered? */
   get isBusy(): boolean {
     return [...this.#pending.values()].some(({ isSent }) => isSent);

@@ -1,29 +1,30 @@
 /**
- * Trusted side: starts a sandbox process and watches it. The child gets nothing of ours but a control pipe and one socket
+ * Trusted side: starts a sandbox process and watches it. The child gets nothing of ours but a control pipe and two sockets
  * per lane, inherited as file descriptors: nothing listens anywhere, and the pipes close when either side dies.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
-import { CONTROL_FD, laneFd } from "../../protocol/inherited.ts";
+import { CONTROL_FD, inheritedCount, laneFd, syncFd } from "../../protocol/inherited.ts";
 import { pack, unpack } from "../../protocol/frame.ts";
 import { socketLink } from "../../protocol/link.ts";
 import { unitMessage } from "../../protocol/messages.ts";
 import type { UnitMessage } from "../../protocol/messages.ts";
 import { residentMeter } from "./resident.ts";
+import { socketSync } from "./sync-port.ts";
 import type { LaneUnit, UnitWatcher } from "./unit.ts";
+import { startWalled } from "./walled.ts";
 import type { WallsPlan } from "./walls.ts";
 
 const PING = pack({ kind: "ping" });
 const ENTRY = fileURLToPath(new URL(`../../sandbox/child${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url));
 
 export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
-  const child = spawn(walls.command, [...walls.args, ENTRY, String(lanes)], {
-    env: walls.env,
-    stdio: ["ignore", "ignore", "pipe", ...Array.from({ length: lanes + 1 }, () => "pipe" as const)],
-  });
+  const pipes = Array.from({ length: inheritedCount(lanes) }, () => "pipe" as const);
+  const { child, kill } = startWalled(walls, [ENTRY, String(lanes)], ["ignore", "ignore", "pipe", ...pipes]);
   const sockets = Array.from({ length: lanes }, (_, lane) => child.stdio[laneFd(lane)] as Socket);
+  const syncSockets = Array.from({ length: lanes }, (_, lane) => child.stdio[syncFd(lane)] as Socket);
   const control = child.stdio[CONTROL_FD] as Socket;
   const controlLink = socketLink(control);
   let said = "";
@@ -41,15 +42,16 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
 
   const exited = once(child, "exit") as Promise<[number | null, string | null]>;
   const ended = exited.then(
-    ([code, signal]) =>
-      [signal ? `the sandbox process was ended by ${signal}` : `the sandbox process exited with ${code}`, lastLine(said)]
-        .filter(Boolean)
-        .join(": "),
+    async ([code, signal]) => {
+      // Behind a fence Node goes a moment later; when it is gone, so is its end of the pipe.
+      if (walls.wrappers > 0 && !control.closed) await once(control, "close").catch(() => {});
+      return [endOf(code, signal, walls), lastLine(said)].filter(Boolean).join(": ");
+    },
     (error: Error) => `the sandbox process could not be started: ${error.message}`,
   );
-  const kill = (): void => void child.kill("SIGKILL");
   return {
     links: sockets.map((socket) => socketLink(socket)),
+    syncPorts: syncSockets.map((socket) => socketSync(socket)),
     ...(child.pid !== undefined && { pid: child.pid }),
     residentBytes: residentMeter(child.pid, walls.wrappers),
     watch: (listener) => {
@@ -61,7 +63,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
     close: async () => {
       kill();
       await ended;
-      for (const stream of [control, child.stderr as Socket, ...sockets]) stream.destroy();
+      for (const stream of [control, child.stderr as Socket, ...sockets, ...syncSockets]) stream.destroy();
     },
   };
 }
@@ -74,6 +76,13 @@ function readMessage(frame: string, lanes: number): UnitMessage | undefined {
   } catch {
     return undefined;
   }
+}
+
+function endOf(code: number | null, signal: string | null, { wrappers }: WallsPlan): string {
+  // A fence says by its exit code which signal ended Node.
+  const number = wrappers > 0 && code !== null && code > 128 ? code - 128 : 0;
+  const name = signal ?? Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name ? `the sandbox process was ended by ${name}` : `the sandbox process exited with ${code}`;
 }
 
 function lastLine(text: string): string {

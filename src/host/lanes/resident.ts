@@ -25,6 +25,6 @@ export function residentMeter(started: number | undefined, wrappers: number): ()
 /** The child of the child, so many generations down; undefined: not there yet. */
 function descendant(pid: number, generations: number): number | undefined {
   if (generations === 0) return pid;
-  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
+  const child = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").find(Boolean);
   return child === undefined ? undefined : descendant(Number(child), generations - 1);
 }

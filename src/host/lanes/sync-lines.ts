@@ -5,68 +5,53 @@ import type { HopRequest } from "../runner/walk.ts";
 import type { Fleet } from "./fleet.ts";
 import { failure } from "./death.ts";
 import { budgetOf } from "./lane-client.ts";
-import type { Answers, RunRequest, StepAnswer } from "./lane-client.ts";
-import { SyncBridge } from "./sync-bridge.ts";
+import type { Answers, LaneClient, RunRequest, StepAnswer } from "./lane-client.ts";
 import { SyncLine } from "./sync-line.ts";
 
 export class SyncLines {
   readonly #fleet: Fleet;
   readonly #lines = new Map<number, SyncLine>();
-  #bridge: SyncBridge | undefined;
-  #opening: Promise<unknown>[] | undefined;
+  #isOpen = false;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
   /** Called when somebody listens to a synchronous hook; does its work once. */
-  async open(): Promise<void> {
-    if (!this.#opening) {
-      this.#opening = [];
-      this.#fleet.onUnit({
-        came: (lane, sync) => {
-          if (sync) this.#lines.set(lane, new SyncLine(sync));
-          else this.#opening!.push(this.#dial(lane));
-        },
-        went: (lane) => this.#lines.delete(lane),
-      });
-    }
-    await Promise.all(this.#opening);
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#fleet.onUnit({
+      came: (lane, port) => {
+        if (!port) return;
+        this.#fleet.lanes[lane]!.post({ kind: "sync" });
+        this.#lines.set(lane, new SyncLine(port));
+      },
+      went: (lane) => this.#lines.delete(lane),
+    });
   }
 
   run({ lane, request }: HopRequest): Answers {
     const budgetMs = budgetOf(request) + LIMITS.laneGraceMs;
-    const answers = this.#ask(lane.index, request, budgetMs);
+    const answers = this.#ask(lane, request, budgetMs);
     answers[request.from] ??= { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms: budgetMs }), wallUs: budgetMs * 1000 };
     return { steps: answers };
   }
 
-  #ask(lane: number, request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] {
+  #ask(lane: LaneClient, request: RunRequest, budgetMs: number): (StepAnswer | undefined)[] {
     try {
-      const line = this.#lines.get(lane);
-      if (!line) return died(request);
+      const line = this.#lines.get(lane.index);
+      if (!line || !lane.isReady) return died(request);
       const answers = line.run(request, budgetMs);
       if (answers) return answers;
-      this.#lines.delete(lane);
+      this.#lines.delete(lane.index);
       return died(request);
     } catch (error) {
-      this.#fleet.condemn(lane, errorMessage("ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message }));
+      this.#fleet.condemn(lane.index, errorMessage("ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message }));
       const answers: (StepAnswer | undefined)[] = [];
       answers[request.from] = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message });
       return answers;
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#bridge?.close();
-  }
-
-  /** A lane in the sandbox process dials in through the bridge. */
-  async #dial(lane: number): Promise<void> {
-    this.#bridge ??= new SyncBridge();
-    const { sync, invitation } = await this.#bridge.line(lane);
-    this.#fleet.lanes[lane]!.post({ kind: "dial", ...invitation });
-    this.#lines.set(lane, new SyncLine(sync));
   }
 }
 

@@ -1,14 +1,7 @@
 /** Trusted side: what starts and dies together: one sandbox process with all its lanes, or one thread. */
-import type { MessagePort } from "node:worker_threads";
 import type { Link } from "../../protocol/link.ts";
 import type { HeldTurn } from "../../protocol/messages.ts";
-
-/** The host's end of a thread's link for synchronous runs. */
-export interface SyncPort {
-  readonly port: MessagePort;
-  /** Counts up with every answer. */
-  readonly notify: Int32Array;
-}
+import type { SyncPort } from "./sync-port.ts";
 
 /** What is seen of a unit's lanes from a thread that runs no plugin code. */
 export interface UnitWatcher {
@@ -22,8 +15,8 @@ export interface UnitWatcher {
 export interface LaneUnit {
   /** One per lane. */
   readonly links: readonly Link[];
-  /** Thread isolation has a port per lane; process isolation dials in through the bridge. */
-  readonly syncPorts?: readonly SyncPort[];
+  /** One per lane, for runs that the caller blocks on; undefined: not to be had on this system. */
+  readonly syncPorts?: readonly (SyncPort | undefined)[];
   /** Of the process whose death is the end of it: Node itself, or the wrapper that dies with it. */
   readonly pid?: number;
   /** Memory of the sandbox process; undefined: it is starting or gone, or nobody says. Cheap enough to be asked every few milliseconds. */

@@ -1,0 +1,113 @@
+/**
+ * A sandbox process behind a fence is started through processes in between. They must not matter: whichever dies, all die at
+ * once; the unit says how Node ended; its memory is Node's, not the fence's; and the descriptors are the ones that were declared.
+ */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { FENCES } from "../../src/host/lanes/fences.ts";
+import { machine, tryWalls } from "../../src/host/lanes/machine.ts";
+import { startProcessUnit } from "../../src/host/lanes/process-unit.ts";
+import type { LaneUnit } from "../../src/host/lanes/unit.ts";
+import { wallsWanted } from "../../src/host/lanes/walls.ts";
+import type { WallsPlan } from "../../src/host/lanes/walls.ts";
+import { pack } from "../../src/protocol/frame.ts";
+import { CONTROL_FD, inheritedCount } from "../../src/protocol/inherited.ts";
+import { PROTOCOL_VERSION } from "../../src/protocol/messages.ts";
+import { isAlive } from "../support/process.ts";
+import { familyOf } from "../support/walls.ts";
+
+const LANES = 2;
+
+/** A unit whose lanes have answered. */
+async function start(plan: WallsPlan): Promise<LaneUnit & { readonly family: number[]; readonly node: number }> {
+  const unit = startProcessUnit(LANES, plan);
+  await Promise.all(
+    unit.links.map((link) => {
+      const ready = new Promise((resolve) => link.onFrames(resolve));
+      link.send([pack({ kind: "hello", version: PROTOCOL_VERSION, rules: {} }, "({})")]);
+      return ready;
+    }),
+  );
+  const family = familyOf(unit.pid!);
+  return { ...unit, family, node: family.at(-1)! };
+}
+
+/** Who is left. Nobody needs to do anything any more, but the kernel may still be tidying up after them. */
+async function survivors(family: readonly number[]): Promise<number[]> {
+  await vi.waitUntil(() => !family.some(isAlive), { timeout: 1_000, interval: 1 }).catch(() => {});
+  return family.filter(isAlive);
+}
+
+describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fence) => {
+  let plan: WallsPlan;
+  let isFenced: boolean;
+  beforeAll(async () => {
+    const tools = Object.fromEntries(
+      Object.entries(machine().tools).filter(([tool]) => tool === fence || !FENCES.some((one) => one === tool)),
+    );
+    plan = await tryWalls({ ...machine(), tools }, wallsWanted());
+    isFenced = plan.wrappers > 0;
+  });
+
+  it("stands, or the plan says why not", ({ annotate }) => {
+    const { isOn, why } = plan.layers.find(({ name }) => name === "network")!;
+    expect(isOn).toBe(isFenced);
+    if (isOn) return;
+    expect(why).toMatch(/\w/);
+    void annotate(`tested without a fence: ${why}`);
+  });
+
+  it.each(["the process that was started", "the first process behind the fence", "Node"])(
+    "ends as a whole when %s is killed",
+    async (which) => {
+      const unit = await start(plan);
+      expect(unit.family).toHaveLength(isFenced ? 3 : 1);
+      const at = which === "Node" ? -1 : which.startsWith("the first") ? Math.min(1, unit.family.length - 1) : 0;
+      process.kill(unit.family.at(at)!, "SIGKILL");
+      await unit.ended;
+      expect(await survivors(unit.family)).toEqual([]);
+      await unit.close();
+    },
+  );
+
+  it.each([0, 5, 20, 60])("ends as a whole when the unit is killed after %i ms, while it is starting", async (ms) => {
+    const unit = startProcessUnit(LANES, plan);
+    // Not to wait for anything: to strike at another moment of the start each time.
+    await sleep(ms);
+    const family = familyOf(unit.pid!);
+    unit.kill();
+    await unit.ended;
+    expect(await survivors(family)).toEqual([]);
+    await unit.close();
+  });
+
+  it.each(["SIGSEGV", "SIGABRT", "SIGKILL"] as const)("says that %s ended Node", async (signal) => {
+    const unit = await start(plan);
+    process.kill(unit.node, signal);
+    expect(await unit.ended).toContain(`ended by ${signal}`);
+    await unit.close();
+  });
+
+  it("tells Node's memory, and nothing once it is gone", async () => {
+    const unit = await start(plan);
+    const bytes = unit.residentBytes!()!;
+    const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${unit.node}/status`, "utf8"))![1]);
+    expect(bytes / 1024 / kilobytes).toBeGreaterThan(0.9);
+    expect(bytes / 1024 / kilobytes).toBeLessThan(1.1);
+    await unit.close();
+    expect(unit.residentBytes!()).toBeUndefined();
+  });
+
+  it("has the declared descriptors from outside, and no others", async () => {
+    const unit = await start(plan);
+    const others = readdirSync(`/proc/${unit.node}/fd`).filter((fd) => Number(fd) >= CONTROL_FD + inheritedCount(LANES));
+    // What Node makes for itself: event queues, clocks of its threads, pipes of which it holds both ends. What leads nowhere was closed that way.
+    const targets = others
+      .map((fd) => readlinkSync(`/proc/${unit.node}/fd/${fd}`))
+      .filter((target) => !/^anon_inode:|\/dev\/null$|^\/proc\/\d+\/task\/\d+\/(?:sched)?stat$/.test(target));
+    const ends = Map.groupBy(targets, (target) => target);
+    expect([...ends].filter(([target, held]) => !(target.startsWith("pipe:") && held.length === 2))).toEqual([]);
+    await unit.close();
+  });
+});
