@@ -9,7 +9,8 @@ export type SessionPatch = z.input<typeof sessionPatchParams>;
 type Log = (...values: unknown[]) => void;
 
 export type HookEvent<N extends HookName> = z.output<Catalog[N]["event"]>;
-export type HookContext<N extends HookName> = z.output<Catalog[N]["context"]>;
+/** `attempt` is 2 when the sandbox died, through no fault of the plugin's, while the call was in it: the call is made once more. */
+export type HookContext<N extends HookName> = z.output<Catalog[N]["context"]> & { readonly attempt?: number };
 export type HookAnswer<N extends HookName> = AnswerOf<Catalog[N]>;
 
 /** The handler of every hook, by name. Handlers of synchronous hooks may not return a promise. */
@@ -25,6 +26,8 @@ export interface HandlerOptions {
   priority?: number;
   /** Wall time for one call. The operator may set another. */
   timeoutMs?: number;
+  /** CPU time for one call. The operator may set another. */
+  cpuMs?: number;
   registrationId?: string;
   /** before_tool_call: only for these tools. */
   matcher?: string[];

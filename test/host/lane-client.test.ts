@@ -204,6 +204,28 @@ it("runs that a lane had not begun when it died just go on, in their order, befo
   expect(replacement.runs()).toEqual([...queued, later].map(({ id }) => id));
 });
 
+it("what was to be told to a lane that died is not told to the next: it would mean something else there", async () => {
+  const { lane, link } = await running(1);
+  lane.hold();
+  lane.post({ kind: "tell", cell: 0, ask: 1, ok: true }, "first");
+  void start(lane, 1);
+  await Promise.resolve();
+  // A lane that is held gets no further run, but may finish what it is at.
+  expect(link.sent.filter((frame) => frame.includes("tell"))).toHaveLength(1);
+  expect(link.runs()).toHaveLength(1);
+  lane.disconnect({ why: "killed" });
+  lane.post({ kind: "tell", cell: 0, ask: 1, ok: true }, "late");
+  const replacement = new PlayedLink();
+  lane.connect(replacement, []);
+  replacement.ready();
+  await Promise.resolve();
+  expect(replacement.sent.filter((frame) => frame.includes("tell"))).toEqual([]);
+  expect(replacement.runs()).toHaveLength(1);
+  const { generation } = lane;
+  link.say(pack({ kind: "log", cell: 0, level: "info" }, "a voice from the past"));
+  expect(lane.generation).toBe(generation);
+});
+
 it("a route through a cell that was dropped is forgotten, and told again if an old run still needs it", async () => {
   const { lane, link, run } = await running(1);
   link.say(writeReply(run.id, true, [step(0)]));

@@ -170,8 +170,9 @@ export class LaneClient {
     this.postFrame(pack(message, ...bodies));
   }
 
+  /** Only to a lane that is there: the next one is told by its greeting, and owes nobody anything. */
   postFrame(frame: string): void {
-    this.#queue(frame);
+    if (this.#link) this.#queue(frame);
   }
 
   /** Handlers that are run together; the lane is told once. */
