@@ -175,8 +175,9 @@ export class Plugins {
   }
 
   /** It takes more than its share of a CPU. */
-  overspent(plugin: Plugin, _share: number): void {
+  overspent(plugin: Plugin, share: number): void {
     this.slowDown(plugin);
+    plugin.circuit.strike("cpu", `it took ${Math.round(share * 100)} % of a CPU over the last minute`);
   }
 
   /**

@@ -225,13 +225,14 @@ contract("budgets", (isolation) => {
     expect((await host.run("message_sending", sending({ a: timers }))).result?.content).toBe("2");
   });
 
-  it("a plugin that takes more than its share of a CPU is moved out of the way", async () => {
+  it("a plugin that takes more than its share of a CPU is moved out of the way, and quarantined if it goes on", async () => {
     await using host = await open(isolation, { plugins: [{ ...actor("greedy"), limits: { cpuShare: 0.001 } }] });
     const burn = `const end = Date.now() + 30; while (Date.now() < end);`;
     await vi.waitFor(
       async () => {
         await host.run("message_sending", sending({ greedy: burn }));
         expect(host.inspect("greedy").isSlow).toBe(true);
+        expect(host.inspect("greedy").circuit.why).toMatch(/% of a CPU over the last minute/);
       },
       { timeout: 20_000 },
     );
