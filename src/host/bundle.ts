@@ -1,13 +1,14 @@
 /**
- * Trusted side: makes one script of a plugin's TypeScript or JavaScript and its pure-JS dependencies, with a source map.
- * Nothing of the plugin runs here. What the sandbox does not have stays a `require`, which fails inside with its name.
+ * Trusted side: a plugin as one script, with a source map. It is made in another process (bundler.ts): here a plugin's text is never
+ * parsed, only handed on, and what comes back is checked.
  */
 import { createHash } from "node:crypto";
-import { isBuiltin } from "node:module";
-import { resolve } from "node:path";
-import type { RolldownPlugin } from "rolldown";
+import { basename } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { bundler } from "./bundler.ts";
+import type { Bundled } from "./bundler.ts";
+import { sourceMap } from "./bundler-message.ts";
 
 export interface PluginBundle {
   /** The body of a CommonJS module. */
@@ -18,92 +19,81 @@ export interface PluginBundle {
   readonly digest: string;
 }
 
-/** The SDKs are types and identity functions: nothing of them is needed inside. */
-const SDK = /^(?:creel\/plugin|openclaw\/plugin-sdk(?:\/.*)?)$/;
-const SDK_CODE =
-  "export const definePlugin = (plugin) => plugin; export const definePluginEntry = (plugin) => plugin; export const emptyPluginConfigSchema = () => ({ type: 'object', additionalProperties: false, properties: {} });";
 /** What stacks call a plugin that was given as text, and a virtual entry. */
 const INLINE = "plugin.ts";
 const ADAPTER = "creel-adapter.js";
 /** What an adapter imports: the file it makes a plugin of. */
 export const ADAPTED = "creel:adapted";
+/** The map of a bundle without code. */
+const NO_MAP = `{"version":3,"sources":[],"mappings":""}`;
 
 /** `adapter` is the text of a virtual entry, which imports the real one as ADAPTED and so never mentions the host's paths. */
 export async function bundleFile(root: string, entry: string, adapter?: string): Promise<PluginBundle> {
-  return bundle(adapter === undefined ? { input: entry, cwd: root } : { input: ADAPTER, cwd: root, source: adapter, adapted: entry });
+  const made = named(
+    basename(entry),
+    adapter === undefined
+      ? bundler.bundle({ kind: "plugin", cwd: root, root, input: entry, hasText: false })
+      : bundler.bundle({ kind: "plugin", cwd: root, root, input: ADAPTER, alias: { name: ADAPTED, path: entry }, hasText: true }, adapter),
+  );
+  return checked(await made);
 }
 
-const inline = new Map<string, Promise<PluginBundle>>();
-/** Bundling the same text again is common in tests and reloads; the texts are small. */
-const INLINE_KEPT = 64;
+/** Bundling the same text again is common: hosts are opened again, several plugins have one text. The least recently used goes. */
+const texts = new Map<string, Promise<PluginBundle>>();
+const MAX_TEXTS = 64;
+const MAX_TEXT_BYTES = 256 * 1024;
 
-/** For plugins given as text. */
+/** For plugins given as text: there is no folder, so they can import packages and nothing else. */
 export function bundleText(source: string): Promise<PluginBundle> {
-  const known = inline.get(source);
-  if (known) return known;
-  const made = bundle({ input: INLINE, cwd: process.cwd(), source });
-  inline.set(source, made);
-  if (inline.size > INLINE_KEPT) inline.delete(inline.keys().next().value!);
+  const cwd = process.cwd();
+  const key = createHash("sha256").update(`${cwd}\0${source}`).digest("base64");
+  const known = texts.get(key);
+  texts.delete(key);
+  const made = known ?? bundleNewText(cwd, source, () => texts.delete(key));
+  texts.set(key, made);
+  if (texts.size > MAX_TEXTS) texts.delete(texts.keys().next().value!);
   return made;
 }
 
-interface BundleInput {
-  readonly input: string;
-  readonly cwd: string;
-  readonly source?: string;
-  readonly adapted?: string;
+async function bundleNewText(cwd: string, source: string, forget: () => void): Promise<PluginBundle> {
+  try {
+    const made = await named(INLINE, bundler.bundle({ kind: "plugin", cwd, input: INLINE, hasText: true }, source));
+    // Files may be others the next time.
+    if (made.files > 0 || made.code.length > MAX_TEXT_BYTES) forget();
+    return checked(made);
+  } catch (error) {
+    forget();
+    throw error;
+  }
 }
 
-async function bundle({ input, cwd, source, adapted }: BundleInput): Promise<PluginBundle> {
-  // Loading the bundler takes tens of milliseconds; a host whose plugins are all installed never needs it.
-  const { rolldown } = await import("rolldown");
-  const virtual: RolldownPlugin = {
-    name: "creel",
-    resolveId: (id, importer) => {
-      if (SDK.test(id)) return "\0creel-sdk";
-      if (adapted !== undefined && id === ADAPTED) return adapted;
-      if (source !== undefined && importer === undefined) return resolve(cwd, input);
-      return null;
-    },
-    load: (id) => {
-      if (id === "\0creel-sdk") return SDK_CODE;
-      return source !== undefined && id === resolve(cwd, input) ? source : null;
-    },
-  };
-  let output;
-  try {
-    await using build = await rolldown({
-      input,
-      cwd,
-      plugins: [virtual],
-      external: (id) => isBuiltin(id),
-      platform: "neutral",
-      resolve: {
-        mainFields: ["module", "main"],
-        conditionNames: ["import", "module", "default"],
-        extensionAlias: { ".js": [".ts", ".js"] },
-      },
-      logLevel: "silent",
-      treeshake: true,
-    });
-    output = (await build.generate({ format: "cjs", exports: "named", sourcemap: "hidden", codeSplitting: false, file: "plugin.js" }))
-      .output[0];
-  } catch (error) {
-    throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: firstLines(error) });
-  }
-  const { code } = output;
+/** What a bundler says after it has read a stranger's text is a stranger's word, too. */
+function checked({ code, map }: Bundled): PluginBundle {
   const bytes = Buffer.byteLength(code);
   if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundleBytes });
-  return { code, map: output.map!.toString(), bytes, digest: `sha256-${createHash("sha256").update(code).digest("base64")}` };
+  return { code, map: checkedMap(map), bytes, digest: `sha256-${createHash("sha256").update(code).digest("base64")}` };
 }
 
-function firstLines(error: unknown): string {
-  // oxlint-disable-next-line no-control-regex -- the bundler colours its messages
-  const text = (error instanceof Error ? error.message : String(error)).replaceAll(/\u001b\[[0-9;]*m/g, "");
-  return text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("Build failed"))
-    .slice(0, 6)
-    .join(" ");
+function checkedMap(map: string): string {
+  if (map === "") return NO_MAP;
+  if (map.length > LIMITS.bundleMapBytes)
+    throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: `its source map has ${map.length} characters` });
+  let found: unknown;
+  try {
+    found = JSON.parse(map);
+  } catch {
+    found = undefined;
+  }
+  const parsed = sourceMap.safeParse(found);
+  if (!parsed.success) throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: "its source map is not one" });
+  return JSON.stringify(parsed.data);
+}
+
+/** The bundler does not know whose text it was given. */
+async function named(plugin: string, bundled: Promise<Bundled>): Promise<Bundled> {
+  try {
+    return await bundled;
+  } catch (error) {
+    throw error instanceof CreelError ? new CreelError(error.code, { plugin, ...error.params }) : error;
+  }
 }

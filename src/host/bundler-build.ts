@@ -1,0 +1,147 @@
+/**
+ * Bundler process: makes one script of a plugin's TypeScript or JavaScript and its pure-JS dependencies, with a source map. The one
+ * file that imports the bundler. What the sandbox does not have stays a `require`, which fails inside with its name.
+ */
+import { isBuiltin } from "node:module";
+import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import type { OutputAsset, OutputChunk, OutputOptions, RolldownPlugin } from "rolldown";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { Fence } from "./bundler-fence.ts";
+import { joinChunks } from "./bundler-join.ts";
+import type { BundleRequest } from "./bundler-message.ts";
+import { Modes } from "./bundler-modes.ts";
+
+export interface Built {
+  readonly code: string;
+  readonly map: string;
+  /** How many files were read. */
+  readonly files: number;
+}
+
+/** The SDKs are types and identity functions: nothing of them is needed inside. */
+const SDK = /^(?:creel\/plugin|openclaw\/plugin-sdk(?:\/.*)?)$/;
+const SDK_ID = "\0creel-sdk";
+const SDK_CODE =
+  "export const definePlugin = (plugin) => plugin; export const definePluginEntry = (plugin) => plugin; export const emptyPluginConfigSchema = () => ({ type: 'object', additionalProperties: false, properties: {} });";
+
+export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plugin" }>, text: string): Promise<Built> {
+  const { cwd, input, root, alias, hasText } = request;
+  const fence = new Fence(cwd, root);
+  const modes = new Modes();
+  const entry = resolve(cwd, input);
+  let refusal: CreelError | undefined;
+  const files: RolldownPlugin = {
+    name: "creel",
+    resolveId: (id, importer) => {
+      if (SDK.test(id)) return SDK_ID;
+      if (alias && id === alias.name) return alias.path;
+      return hasText && importer === undefined ? entry : null;
+    },
+    load: (id) => {
+      if (id === SDK_ID) return SDK_CODE;
+      if (hasText && id === entry) return withoutHashbang(text);
+      // The bundler's own, which are not files.
+      if (!isAbsolute(id)) return null;
+      try {
+        return withoutHashbang(fence.read(id));
+      } catch (error) {
+        // The bundler would put our stack into its message.
+        refusal ??= error as CreelError;
+        throw error;
+      }
+    },
+    moduleParsed: (module) => modes.note(module, hasText && module.id === entry),
+  };
+  const common: OutputOptions = {
+    format: "cjs",
+    exports: "named",
+    sourcemap: "hidden",
+    // Nobody reads them, and they are most of a map.
+    sourcemapExcludeSources: true,
+    strict: false,
+    banner: ({ moduleIds }) => modes.directive(moduleIds),
+  };
+  let made: { code: string; map: string };
+  try {
+    await using build = await rolldown({
+      input,
+      cwd,
+      plugins: [files],
+      external: (id) => isBuiltin(id),
+      platform: "neutral",
+      resolve: {
+        mainFields: ["module", "main"],
+        conditionNames: ["import", "module", "default"],
+        extensionAlias: { ".js": [".ts", ".js"] },
+      },
+      logLevel: "silent",
+      treeshake: true,
+    });
+    made = onlyChunk((await build.generate({ ...common, codeSplitting: false, file: "plugin.js" })).output);
+    if (modes.isMixed) {
+      const groups = [{ name: "sloppy", test: (id: string) => modes.isSloppy(id) }];
+      const names = { entryFileNames: "plugin.js", chunkFileNames: "[name].js" };
+      const [first, ...rest] = (await build.generate({ ...common, ...names, codeSplitting: { groups }, dir: "." })).output;
+      made = joinChunks(
+        chunkOf(first),
+        rest.flatMap((one) => (one.type === "chunk" ? chunkOf(one) : [])),
+      );
+    }
+  } catch (error) {
+    throw refusal ?? new CreelError("ERR_PLUGIN_BUNDLE", { detail: firstLines(error) });
+  }
+  const bytes = Buffer.byteLength(made.code);
+  if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes });
+  return { ...made, files: fence.files };
+}
+
+/** A script whose value is the table of entry points. */
+export async function bundleGuest(): Promise<Built> {
+  await using build = await rolldown({
+    input: fileURLToPath(new URL("../sandbox/guest/main.ts", import.meta.url)),
+    platform: "neutral",
+    logLevel: "silent",
+    treeshake: true,
+  });
+  const { output } = await build.generate({
+    format: "iife",
+    name: "creel",
+    exports: "default",
+    // SECURITY: sloppy functions are reachable as `caller` of what they call. test/escape/caller.test.ts
+    strict: true,
+    minify: { compress: true, mangle: false, codegen: true },
+  });
+  const code = /^"use strict";\s*var creel\s*=\s*(?<value>[\s\S]*?);?\s*$/.exec(output[0].code)?.groups?.value;
+  if (code === undefined) throw new Error("the bundler writes the bootstrap in another way than it used to");
+  return { code: `"use strict";${code}`, map: "", files: 0 };
+}
+
+/** The bundler would keep it, and in a function it is a syntax error. A comment of the same length keeps the columns. */
+function withoutHashbang(text: string): string {
+  return text.replace(/^(\uFEFF?)#!/, "$1//");
+}
+
+type Output = readonly [OutputChunk, ...(OutputAsset | OutputChunk)[]];
+
+function onlyChunk([chunk]: Output): { code: string; map: string } {
+  const { code, map = "" } = chunkOf(chunk);
+  return { code, map };
+}
+
+function chunkOf({ fileName, code, map }: OutputChunk): { fileName: string; code: string; map: string | undefined } {
+  return { fileName, code, map: map?.toString() };
+}
+
+function firstLines(error: unknown): string {
+  // oxlint-disable-next-line no-control-regex -- the bundler colours its messages
+  const text = (error instanceof Error ? error.message : String(error)).replaceAll(/\u001b\[[0-9;]*m/g, "");
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("Build failed"))
+    .slice(0, 6)
+    .join(" ");
+}

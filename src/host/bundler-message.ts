@@ -1,0 +1,47 @@
+/**
+ * What the gateway and a bundler process say to each other, framed as between host and lane (protocol/frame.ts). The process reads
+ * strangers' texts with a native parser, so its answers are checked as if the plugin had sent them.
+ */
+import * as z from "zod";
+
+export type BundleRequest =
+  | {
+      readonly kind: "plugin";
+      /** Where names are relative to. */
+      readonly cwd: string;
+      /** The entry file; if there is a text, only its name. */
+      readonly input: string;
+      /** The plugin's folder: its files may be read, and those of packages. Without one, only those of packages. */
+      readonly root?: string;
+      /** A name that the text may import, and the file that it means. */
+      readonly alias?: { readonly name: string; readonly path: string };
+      /** The entry's text is the body. */
+      readonly hasText: boolean;
+    }
+  /** The bootstrap that runs in every isolate: our own text. */
+  | { readonly kind: "guest" };
+
+export const bundlerAnswer = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("ready") }),
+  /** From here on, whatever happens to the process is the plugin's doing. */
+  z.object({ kind: z.literal("begun") }),
+  /** Bodies: the code and its source map. `files`: how many were read for it. */
+  z.object({ kind: z.literal("bundled"), files: z.int().nonnegative() }),
+  /** Body: why. `bytes`: the bundle is too large. */
+  z.object({ kind: z.literal("refused"), bytes: z.int().nonnegative().optional() }),
+]);
+export type BundlerAnswer = z.infer<typeof bundlerAnswer>;
+
+const flatMap = z.object({
+  version: z.literal(3),
+  sources: z.array(z.string().nullable()),
+  names: z.array(z.string()).optional(),
+  mappings: z.string(),
+});
+/** A bundle of several scripts has a map in sections. */
+const sectionedMap = z.object({
+  version: z.literal(3),
+  sections: z.array(z.object({ offset: z.object({ line: z.int().nonnegative(), column: z.int().nonnegative() }), map: flatMap })),
+});
+export const sourceMap = z.union([flatMap, sectionedMap]);
+export type SourceMapJson = z.infer<typeof sourceMap>;
