@@ -50,6 +50,7 @@ interface Frame {
 
 const FRAME = /^\s*at (?:(?<name>[\w.<>$ #[\]]{1,100}) \()?creel:plugin\/[^\s:]+:(?<line>\d{1,7}):(?<column>\d{1,7})\)?$/;
 const MAX_FRAMES = 16;
+const MAX_FILE_CHARS = 300;
 
 /** Frames of the plugin's own code, at the author's file and line; everything else in a stack is left out. */
 function mapStack(stack: string, bundle: PluginBundle | undefined): Frame[] {
@@ -61,7 +62,7 @@ function mapStack(stack: string, bundle: PluginBundle | undefined): Frame[] {
     const origin = map?.findOrigin(Number(groups.line), Number(groups.column));
     const at =
       origin && "fileName" in origin
-        ? `${origin.fileName}:${origin.lineNumber}:${origin.columnNumber}`
+        ? `${oneLine(origin.fileName, MAX_FILE_CHARS)}:${origin.lineNumber}:${origin.columnNumber}`
         : `bundle:${groups.line}:${groups.column}`;
     found.push({ at, text: groups.name ? `${oneLine(groups.name, 100)} (${at})` : at });
   }
