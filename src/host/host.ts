@@ -234,7 +234,7 @@ export class CoreHost {
   async release(id: string): Promise<PluginReport> {
     if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
     await this.#plugins.release(id);
-    if (this.#listensSync()) await this.#sync.open();
+    if (this.#listensSync()) this.#sync.open();
     return this.inspect(id);
   }
 

@@ -102,7 +102,7 @@ function stateDirOf({ stateDir }: CreelConfig, base: string): string | undefined
   return stateDir === undefined ? undefined : resolveFrom(base, stateDir);
 }
 
-async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
+export async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
   const source = typeof config === "string" ? config : "the configuration";
   let value: unknown = config ?? {};
   if (typeof config === "string") {

@@ -1,5 +1,6 @@
 /** The verbs, in the order of the help. */
 import type { Verb } from "../verb.ts";
 import { demo } from "./demo.ts";
+import { doctor } from "./doctor.ts";
 
-export const VERBS: readonly Verb[] = [demo];
+export const VERBS: readonly Verb[] = [demo, doctor];

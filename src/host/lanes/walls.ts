@@ -15,6 +15,8 @@ export interface WallsPlan {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Of `args`, what is said to Node. */
+  readonly flags: readonly string[];
   /** Processes between the one that is started and Node: a fence that forks stays, and dies with it. */
   readonly wrappers: number;
   readonly layers: readonly Layer[];
@@ -114,6 +116,7 @@ export function planWalls(machine: Machine, wanted: WallsWanted, attempt: Attemp
     cwd: files.home,
     // SECURITY: no environment of ours, so no secret of ours. Plugins see the gateway's clock, as they do on threads. test/escape/process.test.ts
     env: { TZ: timeZone },
+    flags,
     wrappers: fence === "none" ? 0 : FENCE_PROCESSES,
     layers: layersOf(machine, wanted, attempt, failures),
   };
@@ -145,7 +148,7 @@ const off = (why: string, fix?: string): Verdict => ({ isOn: false, why, ...(fix
 function layersOf(machine: Machine, wanted: WallsWanted, attempt: Attempt, failures: Failures): Layer[] {
   const fence = fenceVerdict(machine, attempt, failures);
   const verdicts: Record<LayerName, Verdict> = {
-    environment: on("the process is started with none"),
+    environment: on("the process is started with the time zone and nothing else"),
     handles: on("the process inherits nothing else"),
     network: fence,
     files: fence,
