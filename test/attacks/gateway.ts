@@ -1,5 +1,6 @@
 /** The gateway process of the runner: forked, so that an attack that kills the gateway is a finding and not the end of the findings. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { bundler } from "../../src/host/bundler.ts";
 import { childrenOf } from "../support/process.ts";
 import { readCorpus } from "./corpus.ts";
 import { RESTING_SHARE } from "./order.ts";
@@ -40,6 +41,8 @@ async function perform({ isolation, slots, calls }: Order): Promise<void> {
   const cpuShare = await restlessness();
   clearInterval(beat);
   await stage[Symbol.asyncDispose]();
+  // It is kept for a while, for the next host: not a stray.
+  await bundler.rest();
   const strays = childrenOf(process.pid).length;
   // It is long: who disconnects before it is written, loses it.
   const end: Report = { kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue: { cpuShare, strays } };
