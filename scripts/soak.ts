@@ -5,7 +5,7 @@
 import { parseArgs, styleText } from "node:util";
 import { SHORT } from "../test/attacks/budgets.ts";
 import { readCorpus } from "../test/attacks/corpus.ts";
-import { cpuMs, descriptors, rssMb, threads } from "../test/attacks/process-stats.ts";
+import { cpuMs, descriptors, ofFamily, rssMb, threads } from "../test/attacks/process-stats.ts";
 import { SENTINEL, SENTINEL_ENV, Stage } from "../test/attacks/stage.ts";
 import type { Slot } from "../test/attacks/stage.ts";
 import { sparkline, trend } from "../test/attacks/trend.ts";
@@ -47,7 +47,7 @@ interface Series {
 }
 
 const memory = (median: number): number => median * memoryShare;
-const total = (pids: readonly number[], read: (pid: number) => number): number => pids.reduce((sum, pid) => sum + read(pid), 0);
+const total = (pids: readonly number[], read: (pid: number) => number): number => pids.reduce((sum, pid) => sum + ofFamily(pid, read), 0);
 
 const SERIES: readonly Series[] = [
   { name: "gateway memory", unit: "MB", read: () => rssMb("self"), tolerance: memory },
@@ -105,22 +105,19 @@ async function main(): Promise<void> {
 }
 
 async function attack(stage: Stage, slot: Slot): Promise<Act> {
-  forgive(stage, slot);
+  // Out of quarantine: here the same plugin comes again and again.
+  await stage.host.release(slot.id);
   const tried = await tryAttack(stage, slot);
   counts.attacks += 1;
   return { tally: tried.tally, faults: () => broken(tried.trial()).map((fault) => `${slot.id}: ${fault}`) };
 }
 
-/** Out of quarantine: here the same plugin comes again and again. */
-function forgive({ host }: Stage, { id }: Slot): void {
-  (host as { release?(plugin: string): void }).release?.(id);
-}
-
 async function kill(stage: Stage): Promise<Act> {
   const tally = emptyTally();
   stage.load.tally = tally;
-  process.kill(stage.host.pids()[0]!, "SIGKILL");
+  const { noticed } = await stage.kill();
   counts.kills += 1;
+  await noticed;
   await stage.load.probe();
   return plain(tally);
 }

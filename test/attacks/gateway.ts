@@ -5,7 +5,7 @@ import { childrenOf } from "../support/process.ts";
 import { readCorpus } from "./corpus.ts";
 import { RESTING_SHARE } from "./order.ts";
 import type { Order, Report } from "./order.ts";
-import { cpuMs } from "./process-stats.ts";
+import { cpuMs, ofFamily } from "./process-stats.ts";
 import { Stage } from "./stage.ts";
 import type { Slot } from "./stage.ts";
 import { summary, tryAttack } from "./trial.ts";
@@ -57,7 +57,7 @@ async function restlessness(): Promise<number> {
   let share = 1;
   for (let look = 0; look < RESIDUE_LOOKS && share > RESTING_SHARE; look++) {
     const pids = childrenOf(process.pid);
-    const used = (): number => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+    const used = (): number => pids.reduce((sum, pid) => sum + ofFamily(pid, cpuMs), 0);
     const before = used();
     await sleep(RESIDUE_MS);
     share = (used() - before) / RESIDUE_MS;

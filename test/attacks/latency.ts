@@ -3,11 +3,9 @@
  * in the same run; and how soon they are answered again when the sandbox process was killed. No best of several: the
  * median of the ratios counts, and the worst of the recoveries.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, styleText } from "node:util";
 import { machine, machineLine } from "../../bench/machine.ts";
 import { median, quantile } from "../../bench/statistics.ts";
-import { isAlive } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { BENIGN } from "./benign.ts";
 import { SHORT } from "./budgets.ts";
@@ -106,14 +104,10 @@ async function attackOnce({ host }: Stage, supply: Slot[]): Promise<void> {
 }
 
 /** From the kill until a call that was sent to no living process is answered. */
-async function recovery({ host, load }: Stage): Promise<number> {
-  await load.window(CALM_CALLS);
-  const pid = host.pids()[0]!;
-  const killedMs = performance.now();
-  process.kill(pid, "SIGKILL");
-  while (isAlive(pid)) await sleep(1);
-  const deadMs = performance.now();
-  const { answeredMs } = await load.answer(({ sentMs, isRight }) => sentMs >= deadMs && isRight);
+async function recovery(stage: Stage): Promise<number> {
+  await stage.load.window(CALM_CALLS);
+  const { killedMs, deadMs } = await stage.kill();
+  const { answeredMs } = await stage.load.answer(({ sentMs, isRight }) => sentMs >= deadMs && isRight);
   return answeredMs - killedMs;
 }
 

@@ -1,5 +1,6 @@
 /** What Linux says about a process: its memory, its processor time, its threads, its descriptors. A process that is gone has none. */
 import { readdirSync, readFileSync } from "node:fs";
+import { childrenOf } from "../support/process.ts";
 
 /** The kernel counts in ticks of 10 ms, on every Linux that Node runs on. */
 const TICK_MS = 10;
@@ -19,6 +20,20 @@ export function cpuMs(pid: number | "self"): number {
 
 export const threads = (pid: number | "self"): number => entries(`/proc/${pid}/task`);
 export const descriptors = (pid: number | "self"): number => entries(`/proc/${pid}/fd`);
+
+/** A process and all that come from it: walls around a sandbox are processes, too, and the sandbox itself is the last. */
+export function familyOf(pid: number): number[] {
+  try {
+    return [pid, ...childrenOf(pid).flatMap(familyOf)];
+  } catch {
+    return [pid];
+  }
+}
+
+/** The sum over a process and all that come from it. */
+export function ofFamily(pid: number, read: (one: number) => number): number {
+  return familyOf(pid).reduce((sum, one) => sum + read(one), 0);
+}
 
 function entries(folder: string): number {
   try {

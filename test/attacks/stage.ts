@@ -5,11 +5,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openHost } from "creel";
 import type { Host, Logger, PluginSpec } from "creel";
+import { isAlive } from "../support/process.ts";
 import { BENIGN, isBenign, lookedUp, RETRIED } from "./benign.ts";
 import type { Attack } from "./corpus.ts";
 import { LOOT } from "./corpus.ts";
 import { BenignLoad } from "./load.ts";
-import { rssMb } from "./process-stats.ts";
+import { familyOf, ofFamily, rssMb } from "./process-stats.ts";
 
 export interface Budget {
   readonly timeoutMs: number;
@@ -103,6 +104,20 @@ export class Stage implements AsyncDisposable {
     if ((typeof value === "string" ? value : JSON.stringify(value)).includes(SENTINEL)) this.heard.leaks.push(where);
   }
 
+  /** Kills the sandbox process, inside whatever walls. Resolves when it is dead; `noticed` when the host says so. */
+  async kill(): Promise<{ readonly killedMs: number; readonly deadMs: number; readonly noticed: Promise<void> }> {
+    const pid = familyOf(this.host.pids()[0]!).at(-1)!;
+    const { promise: noticed, resolve } = Promise.withResolvers<void>();
+    const off = this.host.on("restart", () => {
+      off();
+      resolve();
+    });
+    const killedMs = performance.now();
+    process.kill(pid, "SIGKILL");
+    while (isAlive(pid)) await sleep(1);
+    return { killedMs, deadMs: performance.now(), noticed };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#sampler);
     await this.host.close();
@@ -111,7 +126,7 @@ export class Stage implements AsyncDisposable {
   #listen(): void {
     const { host } = this;
     host.on("restart", (fact) => {
-      const { why, culprit } = fact as { why: string; culprit?: string };
+      const { why, culprit } = fact;
       this.heard.restarts.push({ why, culprit });
       if (culprit !== undefined && isBenign(culprit)) this.heard.innocents.add(culprit);
       this.search("a restart", fact);
@@ -119,6 +134,10 @@ export class Stage implements AsyncDisposable {
     host.on("replaced", (fact) => {
       if (isBenign(fact.plugin)) this.heard.innocents.add(fact.plugin);
       this.search("a replacement", fact);
+    });
+    host.on("quarantine", (fact) => {
+      if (isBenign(fact.plugin)) this.heard.innocents.add(fact.plugin);
+      this.search("a quarantine", fact);
     });
     host.on("plugin", (fact) => {
       if (isBenign(fact.plugin) && fact.status !== "ready") this.heard.innocents.add(fact.plugin);
@@ -132,7 +151,7 @@ export class Stage implements AsyncDisposable {
   }
 
   #sample(): void {
-    for (const pid of this.host.pids()) this.heard.sandboxRssMb = Math.max(this.heard.sandboxRssMb, rssMb(pid));
+    for (const pid of this.host.pids()) this.heard.sandboxRssMb = Math.max(this.heard.sandboxRssMb, ofFamily(pid, rssMb));
   }
 }
 

@@ -103,7 +103,7 @@ async function letIn({ host }: Stage, { id }: Slot): Promise<Settled> {
     code: report === LATE ? undefined : report.error?.code,
     tookMs: performance.now() - startedMs,
     budgetMs: LIMITS.loadWallMs,
-    named: report !== LATE && report.error ? [id] : [],
+    named: report !== LATE && (report.error || report.status === "quarantined") ? [id] : [],
     decision: undefined,
   };
 }
