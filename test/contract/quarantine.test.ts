@@ -29,6 +29,7 @@ const PROPOSAL = {
 /** Failures in a row that open it, and a few. */
 const MOST = 20;
 
+const add = (text: string) => `return { message: { text: event.message.text + "${text}" } }`;
 const pass = (seconds: number) => void vi.setSystemTime(Date.now() + seconds * 1_000);
 const state = (host: Pick<Host, "inspect">, id = "bad") => host.inspect(id).circuit.state;
 
@@ -127,7 +128,6 @@ contract("quarantine", (isolation) => {
       });
 
       it("runSync goes by the same rules", () => {
-        const add = (text: string) => `return { message: { text: event.message.text + "${text}" } }`;
         const outcome = shared.host.runSync("tool_result_persist", persist({ a: add("A"), bad: add("B"), c: add("C") }));
         expect(statuses(outcome)).toEqual(["a:ok", "bad:quarantined", "c:ok"]);
         expect(outcome.result).toEqual({ message: { text: "origAC" } });
@@ -187,7 +187,7 @@ contract("quarantine", (isolation) => {
         const gaveUp = new AbortController();
         const running = host.run("message_sending", sending({ bad: NEVER }), undefined, { signal: gaveUp.signal });
         gaveUp.abort();
-        await expect(running).rejects.toThrow();
+        await expect(running).rejects.toMatchObject({ name: "AbortError" });
         expect(state(host)).toBe("half-open");
         expect((await host.run("message_sending", sending({}))).calls[1]?.status).toBe("ok");
         expect(state(host)).toBe("closed");
@@ -213,7 +213,7 @@ contract("quarantine", (isolation) => {
       const gaveUp = new AbortController();
       const running = host.run("message_sending", sending({ bad: NEVER }), undefined, { signal: gaveUp.signal });
       gaveUp.abort();
-      await expect(running).rejects.toThrow();
+      await expect(running).rejects.toMatchObject({ name: "AbortError" });
     }
     await host.run("message_sending", sending({}));
     expect(host.inspect("bad").circuit).toMatchObject({ state: "closed", points: 0 });

@@ -29,6 +29,13 @@ function halfOpen(run = 100): void {
   expect(circuit.state).toBe("half-open");
 }
 
+/** What a new process makes of it. */
+function reborn(): void {
+  const record = JSON.parse(JSON.stringify(circuit.record())) as CircuitRecord;
+  circuit = fresh();
+  circuit.restore(record);
+}
+
 beforeEach(() => {
   nowMs = 1_700_000_000_000;
   changes = [];
@@ -294,13 +301,6 @@ describe("release", () => {
 });
 
 describe("a record", () => {
-  /** What a new process makes of it. */
-  function reborn(): void {
-    const record = JSON.parse(JSON.stringify(circuit.record())) as CircuitRecord;
-    circuit = fresh();
-    circuit.restore(record);
-  }
-
   it("there is none as long as nothing ever happened", () => {
     strikes(14, "failed");
     expect(circuit.record()).toBeUndefined();
