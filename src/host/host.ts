@@ -38,7 +38,8 @@ import { prepare } from "./runner/prepare.ts";
 import type { RunInput } from "./runner/run-input.ts";
 import { walk } from "./runner/walk.ts";
 import { RecursionGuard } from "./recursion.ts";
-import { idleFailures, remarkIgnored } from "./remarks.ts";
+import { Reporter } from "./reporter.ts";
+import { idleFailures } from "./remarks.ts";
 import { Services } from "./services/services.ts";
 import { Sessions } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
@@ -87,6 +88,7 @@ export class CoreHost {
   readonly #services: Services;
   readonly #hearing: Hearing;
   readonly #approvals: Approvals;
+  readonly #reporter: Reporter;
   /** What the operator set in `hooks.failure` without effect. */
   readonly #idle: ReadonlyMap<string, string>;
   #greeting = "";
@@ -151,6 +153,7 @@ export class CoreHost {
         };
       },
     });
+    this.#reporter = new Reporter({ events: this.#events, plugins: this.#plugins, hooks: options.hooks, logger: options.logger });
     this.#idle = idleFailures(options.failure, options.hooks);
     for (const [hook, diagnostic] of this.#idle) options.logger.warn({ hook, diagnostic }, "a setting has no effect");
     logFacts(this.#events, options.logger);
@@ -207,7 +210,7 @@ export class CoreHost {
     let next = steps.next();
     while (!next.done) next = steps.next(this.#sync.run(next.value));
     this.#breaker.learn(input, next.value);
-    this.#report(next.value, startedMs);
+    this.#reporter.report(next.value, startedMs);
     return next.value;
   }
 
@@ -308,7 +311,7 @@ export class CoreHost {
           this.#breaker.learn(input, outcome);
           if (needsApproval(outcome)) return resolve(this.#approve(outcome, input, startedMs, signal));
           this.#finished(input);
-          this.#report(outcome, startedMs);
+          this.#reporter.report(outcome, startedMs);
           resolve(outcome);
         },
         reject: (error) => {
@@ -323,7 +326,7 @@ export class CoreHost {
   async #approve(outcome: AskingOutcome, input: RunInput, startedMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
     try {
       const settled = await this.#approvals.settle(outcome, input, signal);
-      this.#report(settled, startedMs);
+      this.#reporter.report(settled, startedMs);
       return settled;
     } finally {
       this.#finished(input);
@@ -354,30 +357,6 @@ export class CoreHost {
 
   #listensSync(): boolean {
     return Object.values(this.#hooks).some((hook) => hook.kind === "sync" && this.has(hook.name));
-  }
-
-  #report(outcome: Outcome, startedMs: number): void {
-    for (const call of outcome.calls) {
-      if (call.error)
-        // That a plugin is in quarantine was said when it came there.
-        this.#options.logger[call.status === "quarantined" ? "debug" : "warn"](
-          {
-            plugin: call.plugin,
-            hook: outcome.hook,
-            runId: outcome.runId,
-            status: call.status,
-            code: call.error.code,
-            at: call.error.at,
-            error: call.error.message,
-          },
-          "a handler failed",
-        );
-      if (call.ignored)
-        for (const diagnostic of remarkIgnored(this.#plugins.get(call.plugin), this.#hook(outcome.hook), call.ignored))
-          this.#options.logger.warn({ plugin: call.plugin, hook: outcome.hook, diagnostic }, "a result field was ignored");
-      if (this.#events.wants("call")) this.#events.publish("call", { runId: outcome.runId, hook: outcome.hook, call });
-    }
-    if (this.#events.wants("run")) this.#events.publish("run", { outcome, wallMs: performance.now() - startedMs });
   }
 }
 
