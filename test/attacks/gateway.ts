@@ -50,17 +50,15 @@ async function perform({ isolation, slots, calls }: Order): Promise<void> {
 }
 
 /**
- * The share of a core that the children use while nobody asks anything of them. A spare may be starting: what counts is
- * whether they come to rest.
+ * The share of a core that the gateway and its children use while nobody asks anything of them. A spare may be starting: what
+ * counts is whether they come to rest.
  */
 async function restlessness(): Promise<number> {
   let share = 1;
   for (let look = 0; look < RESIDUE_LOOKS && share > RESTING_SHARE; look++) {
-    const pids = childrenOf(process.pid);
-    const used = (): number => pids.reduce((sum, pid) => sum + ofFamily(pid, cpuMs), 0);
-    const before = used();
+    const before = ofFamily(process.pid, cpuMs);
     await sleep(RESIDUE_MS);
-    share = (used() - before) / RESIDUE_MS;
+    share = (ofFamily(process.pid, cpuMs) - before) / RESIDUE_MS;
   }
   return share;
 }

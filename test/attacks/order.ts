@@ -14,7 +14,7 @@ export const RESTING_SHARE = 0.15;
 
 /** What is left of it when the load has ended. */
 export interface Residue {
-  /** Processor time of all child processes, of one core, when nothing is asked of them any more. */
+  /** Processor time of the gateway and its children, of one core, when nothing is asked of them any more. */
   readonly cpuShare: number;
   /** Child processes that are still there when the host is closed. */
   readonly strays: number;

@@ -31,8 +31,8 @@ export function familyOf(pid: number): number[] {
 }
 
 /** The sum over a process and all that come from it. */
-export function ofFamily(pid: number, read: (one: number) => number): number {
-  return familyOf(pid).reduce((sum, one) => sum + read(one), 0);
+export function ofFamily(pid: number, ask: (one: number) => number): number {
+  return familyOf(pid).reduce((sum, one) => sum + ask(one), 0);
 }
 
 function entries(folder: string): number {

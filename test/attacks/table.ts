@@ -98,7 +98,7 @@ export function sums({ trials, rests, deaths, orphans, residues }: Performance):
       ...(orphans > 0 ? [`${orphans} sandbox processes outlived the gateway`] : []),
       ...residues
         .filter(({ cpuShare }) => cpuShare > RESTING_SHARE)
-        .map(({ cpuShare }) => `with nothing to do the sandbox still uses ${Math.round(cpuShare * 100)} % of a core`),
+        .map(({ cpuShare }) => `with nothing to do it still uses ${Math.round(cpuShare * 100)} % of a core`),
       ...residues.filter(({ strays }) => strays > 0).map(({ strays }) => `${strays} child processes are left when the host is closed`),
     ],
   };
