@@ -43,7 +43,7 @@ export function callBudget(hook: AnyHook, operator: PluginHooksConfig | undefine
       pick(
         [operator?.budgets?.[hook.name]?.cpuMs, "operator, for this hook"],
         [operator?.cpuMs, "operator, for this plugin"],
-        [author.cpuMs, "author"],
+        [author.cpuMs && Math.min(author.cpuMs, LIMITS.maxAuthorCpuMs), "author"],
         [LIMITS.cpuMs, "catalog"],
       ),
       LIMITS.maxCpuMs,

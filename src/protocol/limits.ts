@@ -20,8 +20,10 @@ export const LIMITS = {
   maxWallMs: 600_000,
   /** CPU time of one call. A hook handler takes microseconds; 100 ms is a thousand times that, and still short for neighbours in the lane. */
   cpuMs: 100,
-  /** No one may raise a CPU budget past this: a turn blocks its lane. */
+  /** No operator may raise a CPU budget past this: a turn blocks its lane. */
   maxCpuMs: 5_000,
+  /** No author may ask for more CPU time than this without an operator's word: the neighbours in the lane have none in it. */
+  maxAuthorCpuMs: 250,
   /**
    * A turn's budget is CPU time, but V8 can only be stopped by a wall clock: it is stopped when so many times its budget, times the
    * number of threads that want each CPU, and this much more, have gone by. So an idle machine stops a loop early, and on a busy one

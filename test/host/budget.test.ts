@@ -26,9 +26,13 @@ it("nobody gets more than the host's maximum", () => {
   });
 });
 
-it("CPU time is the operator's or the host's, never the author's", () => {
-  expect(callBudget(hook, { cpuMs: 7 }, {}).cpuMs).toEqual({ value: 7, origin: "operator, for this plugin" });
-  expect(callBudget(hook, undefined, { cpuMs: 4_000 }).cpuMs).toEqual({ value: LIMITS.cpuMs, origin: "catalog" });
+it("CPU time is the operator's word for the hook, then for the plugin, then the author's up to a bound, then the host's", () => {
+  const operator = { cpuMs: 7, budgets: { [hook.name]: { cpuMs: 9 } } };
+  expect(callBudget(hook, operator, { cpuMs: 50 }).cpuMs).toEqual({ value: 9, origin: "operator, for this hook" });
+  expect(callBudget(hook, { cpuMs: 7 }, { cpuMs: 50 }).cpuMs).toEqual({ value: 7, origin: "operator, for this plugin" });
+  expect(callBudget(hook, undefined, { cpuMs: 50 }).cpuMs).toEqual({ value: 50, origin: "author" });
+  expect(callBudget(hook, undefined, { cpuMs: 4_000 }).cpuMs).toEqual({ value: LIMITS.maxAuthorCpuMs, origin: "author" });
+  expect(callBudget(hook, undefined, {}).cpuMs).toEqual({ value: LIMITS.cpuMs, origin: "catalog" });
 });
 
 it("each kind of hook has a wall budget of its own: nothing may wait for ever", () => {
