@@ -195,6 +195,8 @@ export class Lane {
     const resident = new Resident(spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();
+    // If the next one takes the process with it, the host must know that this one did not.
+    this.#flush();
   }
 
   #send(frame: string, link = this.#main): void {

@@ -116,6 +116,19 @@ it("a lane that is stuck has its unit replaced at once, in the name of the cell 
   await fleet.close();
 });
 
+it("a unit that crashes while a turn lasts in it did so inside that cell; one that is killed may have been killed by anybody", async () => {
+  const lasting = { ...stuck, heldMs: 5 };
+  const crashed = fleetOf(1, 1);
+  crashed.units[0]!.watcher!.held(lasting);
+  crashed.units[0]!.die("the sandbox process was ended by SIGSEGV");
+  await vi.waitFor(() => expect(crashed.restarts).toMatchObject([[expect.anything(), [0], 5]]));
+  const killed = fleetOf(1, 1);
+  killed.units[0]!.watcher!.held(lasting);
+  killed.units[0]!.die("the sandbox process was ended by SIGKILL");
+  await vi.waitFor(() => expect(killed.restarts).toMatchObject([[expect.anything(), [0], undefined]]));
+  await Promise.all([crashed.fleet.close(), killed.fleet.close()]);
+});
+
 it("the spare unit takes the place of one that is gone, and another spare is started", async () => {
   const { fleet, units } = fleetOf(1, 1, true);
   units[0]!.ready();

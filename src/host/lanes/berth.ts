@@ -23,6 +23,7 @@ export interface BerthOptions {
   lost(verdict: Verdict): void;
 }
 
+const KILLED = /SIGKILL|SIGTERM|exited with (?:137|143)/;
 /** How long `idle` looks before it looks again. */
 const IDLE_STEP_MS = 5;
 
@@ -104,10 +105,14 @@ export class Berth {
     // It was condemned, and is replaced already.
     if (this.unit !== unit) return;
     this.unit = undefined;
-    this.#watchdog?.stop();
+    const watchdog = this.#watchdog;
+    watchdog?.stop();
+    // One that was killed may have been killed by anybody; one that crashed did so inside the cell it was in.
+    const verdict: Verdict = { why, ...(KILLED.test(why) ? {} : watchdog?.suspect()) };
+    if (verdict.lane !== undefined) this.lanes[verdict.lane]?.disconnect(verdict);
     this.#leave(unit, why);
     if (this.#stop.signal.aborted) return;
-    this.#options.lost({ why });
+    this.#options.lost(verdict);
     await this.#next(this.#backOff());
   }
 

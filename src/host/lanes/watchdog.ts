@@ -64,7 +64,7 @@ export class Watchdog {
       return;
     }
     this.#silent += 1;
-    if (this.#silent > LIMITS.lostBeats) return this.#condemn({ why: errorMessage("ERR_SANDBOX_FROZEN"), ...this.#suspect() });
+    if (this.#silent > LIMITS.lostBeats) return this.#condemn({ why: errorMessage("ERR_SANDBOX_FROZEN"), ...this.suspect() });
     this.#unit.ping();
   }
 
@@ -73,7 +73,7 @@ export class Watchdog {
       mb: Math.round(bytes / 2 ** 20),
       limit: Math.round(this.#options.memoryBytes / 2 ** 20),
     });
-    this.#condemn({ why, ...this.#suspect() });
+    this.#condemn({ why, ...this.suspect() });
   }
 
   #held(turn: HeldTurn): void {
@@ -103,7 +103,7 @@ export class Watchdog {
   }
 
   /** Who was inside a cell a moment ago. */
-  #suspect(): Partial<Verdict> {
+  suspect(): Partial<Verdict> {
     const held = this.#lastHeld;
     return held && performance.now() - held.atMs < LIMITS.watchMs * 4 ? blame(held.turn, true) : {};
   }
