@@ -70,7 +70,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
-    startUnit: isolation === "process" ? await processUnits(config.sandbox) : startThreadUnit,
+    startUnit: isolation === "process" ? await processUnits(config.sandbox, lanes) : startThreadUnit,
     hooks: options.rewrites === "isolated" ? isolated(withOwn(options.hooks ?? {})) : withOwn(options.hooks ?? {}),
     failure: config.hooks?.failure ?? {},
     hasInternal: config.hooks?.internal?.enabled !== false,
@@ -95,9 +95,9 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
 }
 
 /** The walls are tried while the guest's code is bundled: both take a moment, once per process. */
-async function processUnits(config: CreelConfig["sandbox"]): Promise<StartUnit> {
-  const [walls] = await Promise.all([buildWalls(config), guestCode()]);
-  return (lanes) => startProcessUnit(lanes, walls);
+async function processUnits(config: CreelConfig["sandbox"], lanes: number): Promise<StartUnit> {
+  const [walls] = await Promise.all([buildWalls(config, lanes), guestCode()]);
+  return (count) => startProcessUnit(count, walls);
 }
 
 function withOwn(own: HookTable): HookTable {

@@ -32,7 +32,7 @@ function write(findings: Partial<Findings>): string {
     node: "v24",
     platform: "linux x64",
     flags: [],
-    wanted: { walls: "auto", jitless: false, memoryMb: 1024 },
+    wanted: { walls: "auto", jitless: false, memoryMb: 1024, lanes: 1 },
     layers: [],
     required: ["network"],
     sandbox: { answers: true, startMs: 100 },

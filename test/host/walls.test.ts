@@ -101,8 +101,8 @@ describe("a plan", () => {
   });
 
   it("without a compiler has a limit on addresses, which means nothing with one", () => {
-    const jitless = plan(BOTH, PLAIN, wallsWanted({ jitless: true, memoryMb: 512 }));
-    expect(words(jitless)).toContain(`--as=${(512 + 2048) * 2 ** 20}`);
+    const jitless = plan(BOTH, PLAIN, wallsWanted({ jitless: true, memoryMb: 512 }, 4));
+    expect(words(jitless)).toContain(`--as=${(512 + 1536 + 4 * 96) * 2 ** 20}`);
     expect(jitless.flags).toContain("--jitless");
     expect([layer(jitless, "jitless"), layer(jitless, "memoryHard")]).toMatchObject([{ isOn: true }, { isOn: true }]);
     const usual = plan(BOTH, PLAIN);
@@ -148,8 +148,8 @@ describe("what the sandbox has to read", () => {
 
 describe("the configuration", () => {
   it("leaves everything open: all that works, with the usual memory", () => {
-    expect(wallsWanted()).toEqual({ walls: "auto", jitless: false, memoryMb: 1024 });
-    expect(wallsWanted({ memoryMb: 256 })).toEqual({ walls: "auto", jitless: false, memoryMb: 256 });
+    expect(wallsWanted()).toEqual({ walls: "auto", jitless: false, memoryMb: 1024, lanes: 1 });
+    expect(wallsWanted({ memoryMb: 256 }, 3)).toEqual({ walls: "auto", jitless: false, memoryMb: 256, lanes: 3 });
   });
 
   it.each([{ wall: "auto" }, { walls: "some" }, { jitless: "yes" }, { memoryMb: 1 }])("refuses %j", (sandbox) => {

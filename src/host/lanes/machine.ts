@@ -14,13 +14,13 @@ import type { Fence, Tool, Tools } from "./fences.ts";
 import { sandboxFiles } from "./sandbox-files.ts";
 import { startWalled } from "./walled.ts";
 import { attempts, planWalls, REQUIRED, wallsWanted } from "./walls.ts";
-import type { Machine, WallsPlan, WallsWanted } from "./walls.ts";
+import type { Attempt, Failures, Machine, WallsPlan, WallsWanted } from "./walls.ts";
 
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf("."));
 const TRIAL = fileURLToPath(new URL(`../../sandbox/trial${EXTENSION}`, import.meta.url));
 
 let surveyed: Machine | undefined;
-const found = new Map<string, Promise<WallsPlan>>();
+const trials = new Map<string, Promise<Trial>>();
 
 /** What the machine has; looked up once. */
 export function machine(): Machine {
@@ -36,37 +36,49 @@ export function machine(): Machine {
 }
 
 /** The walls that the configuration asks for. Refuses, if it requires what cannot be had. */
-export async function buildWalls(config: CreelConfig["sandbox"]): Promise<WallsPlan> {
-  const wanted = wallsWanted(config);
+export async function buildWalls(config: CreelConfig["sandbox"], lanes: number): Promise<WallsPlan> {
+  const wanted = wallsWanted(config, lanes);
   const plan = await findWalls(wanted);
   const open = plan.layers.find(({ name, isOn }) => !isOn && REQUIRED.some((required) => required === name));
   if (open && wanted.walls === "required") throw new CreelError("ERR_SANDBOX_WALLS", { detail: open.why });
   return plan;
 }
 
-/** The best plan that works here; tried once per process. */
-export function findWalls(wanted: WallsWanted): Promise<WallsPlan> {
-  const key = JSON.stringify(wanted);
-  let plan = found.get(key);
-  if (!plan) found.set(key, (plan = tryWalls(machine(), wanted)));
-  return plan;
+/** The best plan that works here. What works is tried once per process. */
+export async function findWalls(wanted: WallsWanted): Promise<WallsPlan> {
+  const key = `${wanted.walls} ${wanted.jitless}`;
+  let trial = trials.get(key);
+  if (!trial) trials.set(key, (trial = goDown(machine(), wanted)));
+  const { attempt, failures } = await trial;
+  return planWalls(machine(), wanted, attempt, failures);
 }
 
+/** As `findWalls`, for a machine that may lack something, and without remembering. */
 export async function tryWalls(on: Machine, wanted: WallsWanted): Promise<WallsPlan> {
+  const { attempt, failures } = await goDown(on, wanted);
+  return planWalls(on, wanted, attempt, failures);
+}
+
+interface Trial {
+  readonly attempt: Attempt;
+  readonly failures: Failures;
+}
+
+/** From the best to the first that works. */
+async function goDown(on: Machine, wanted: WallsWanted): Promise<Trial> {
   const failures = new Map<Fence | "permission", string>();
   const steps = attempts(on, wanted);
   for (const attempt of steps.slice(0, -1)) {
-    const plan = planWalls(on, wanted, attempt, failures);
-    const failure = await tryPlan(plan);
-    if (failure === undefined) return plan;
+    const failure = await tryPlan(planWalls(on, wanted, attempt, failures));
+    if (failure === undefined) return { attempt, failures };
     failures.set(attempt.fence === "none" ? "permission" : attempt.fence, failure);
   }
   // Below the last there is nothing: if that does not work either, the host will say so.
-  return planWalls(on, wanted, steps.at(-1)!, failures);
+  return { attempt: steps.at(-1)!, failures };
 }
 
 /** Undefined: it works. Otherwise what was said last. */
-export async function tryPlan(plan: WallsPlan): Promise<string | undefined> {
+async function tryPlan(plan: WallsPlan): Promise<string | undefined> {
   const { child, kill } = startWalled(plan, [TRIAL], ["ignore", "pipe", "pipe"]);
   const late = setTimeout(kill, LIMITS.sandboxStartMs);
   let [isFine, said] = [false, ""];

@@ -55,11 +55,14 @@ export type LayerName = keyof typeof LAYERS;
 export const REQUIRED = ["network", "files", "processes", "privileges"] as const satisfies readonly LayerName[];
 
 type SandboxConfig = NonNullable<CreelConfig["sandbox"]>;
-export type WallsWanted = { readonly [K in "walls" | "jitless" | "memoryMb"]-?: NonNullable<SandboxConfig[K]> };
+export type WallsWanted = { readonly [K in "walls" | "jitless" | "memoryMb"]-?: NonNullable<SandboxConfig[K]> } & {
+  readonly lanes: number;
+};
 
 /** What the configuration says, and what it leaves open. */
-export function wallsWanted({ walls = "auto", jitless = false, memoryMb = LIMITS.sandboxMb }: SandboxConfig = {}): WallsWanted {
-  return { walls, jitless, memoryMb };
+export function wallsWanted(config: SandboxConfig = {}, lanes = 1): WallsWanted {
+  const { walls = "auto", jitless = false, memoryMb = LIMITS.sandboxMb } = config;
+  return { walls, jitless, memoryMb, lanes };
 }
 
 /** What there is to build with. */
@@ -128,14 +131,17 @@ function permissionFlags({ readable }: SandboxFiles, fence: Attempt["fence"]): s
   return ["--permission", "--allow-worker", "--allow-addons", ...[...readable, ...kernel].map((path) => `--allow-fs-read=${path}`)];
 }
 
-/** Addresses that a process without a compiler takes before it does anything, and some room. */
-const ADDRESSES_MB = 2_048;
+/** Addresses that a process without a compiler takes before it does anything, those of a lane, and some room. Measured: 0.95 GB, and 35 to 65 MB a lane. */
+const ADDRESSES_MB = 1_536;
+const ADDRESSES_OF_LANE_MB = 96;
 
-function rlimits({ memoryMb }: WallsWanted, jitless: boolean): string[] {
-  return ["--core=0", ...(jitless ? [`--as=${addressMb(memoryMb) * 2 ** 20}`] : [])];
+function rlimits(wanted: WallsWanted, jitless: boolean): string[] {
+  return ["--core=0", ...(jitless ? [`--as=${addressMb(wanted) * 2 ** 20}`] : [])];
 }
 
-const addressMb = (memoryMb: number): number => memoryMb + ADDRESSES_MB;
+function addressMb({ memoryMb, lanes }: WallsWanted): number {
+  return memoryMb + ADDRESSES_MB + lanes * ADDRESSES_OF_LANE_MB;
+}
 
 function missing(fence: Fence, tools: Tools): string[] {
   return FENCE_TOOLS[fence].filter((tool) => tools[tool] === undefined);
@@ -188,11 +194,12 @@ function jitlessVerdict({ isSource }: Machine, { jitless }: WallsWanted): Verdic
   return isSource ? off("TypeScript sources cannot be run without a compiler", "use the built package") : on("a switch of V8");
 }
 
-function hardVerdict({ platform, tools, isSource }: Machine, { jitless, memoryMb, walls }: WallsWanted): Verdict {
+function hardVerdict({ platform, tools, isSource }: Machine, wanted: WallsWanted): Verdict {
+  const { jitless, walls } = wanted;
   const cgroup = "give the gateway a memory limit (systemd: MemoryMax=, Docker: --memory)";
   if (platform !== "linux") return off("only Linux has the means");
   if (!jitless || isSource)
     return off("with a compiler each plugin reserves half a gigabyte of addresses, so that a limit on them means nothing", cgroup);
   if (tools.prlimit === undefined || walls === "none") return off("prlimit is not used", cgroup);
-  return on(`prlimit; ${addressMb(memoryMb)} MB of addresses`);
+  return on(`prlimit; ${addressMb(wanted)} MB of addresses`);
 }
