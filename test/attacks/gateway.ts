@@ -13,7 +13,7 @@ import type { Tried } from "./trial.ts";
 
 const BEAT_MS = 1_000;
 const RESIDUE_MS = 1_000;
-const RESIDUE_LOOKS = 10;
+const RESIDUE_LOOKS = 6;
 
 process.once("message", (order: Order) => void perform(order));
 process.once("disconnect", () => process.exit());

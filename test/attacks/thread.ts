@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs, styleText } from "node:util";
 import { readCorpus } from "./corpus.ts";
 import { GROWERS, LONG, SHORT } from "./budgets.ts";
+import { RESTING_SHARE } from "./order.ts";
 import { perform } from "./supervise.ts";
 import { summaryLines, sums, table } from "./table.ts";
 import { broken } from "./verdict.ts";
@@ -28,7 +29,7 @@ const FATES = ["survives", "hurts", "wedges", "aborts"] as const;
 type Fate = (typeof FATES)[number];
 const MEANING: Record<Exclude<Fate, "survives">, string> = {
   hurts: "the gateway goes on; a call settled late, or a neighbour's call failed",
-  wedges: "a thread of the gateway's process can never be ended, and the process only by SIGKILL",
+  wedges: "a thread of the gateway's process goes on for ever, at the price of a core, or the process cannot end",
   aborts: "the gateway's process is gone",
 };
 interface Found {
@@ -65,8 +66,10 @@ async function survey(): Promise<void> {
 
 async function fateOf(name: string, budget: typeof SHORT): Promise<Found> {
   const slots = [{ id: name, attack: name, budget }];
-  const { trials, deaths } = await perform({ isolation: "thread", slots, calls: 0 }, () => {}, SILENCE_MS);
+  const { trials, deaths, residues } = await perform({ isolation: "thread", slots, calls: 0 }, () => {}, SILENCE_MS);
   const death = deaths[0];
+  const burning = residues.find(({ cpuShare }) => cpuShare > RESTING_SHARE);
+  if (burning) return { attack: name, fate: "wedges", how: `a thread goes on at ${Math.round(burning.cpuShare * 100)} % of a core` };
   if (death) return { attack: name, fate: death.isSilent ? "wedges" : "aborts", how: death.how };
   const faults = trials.flatMap(broken);
   return { attack: name, fate: faults.length === 0 ? "survives" : "hurts", how: faults[0] ?? "" };
