@@ -161,6 +161,7 @@ export class CoreHost {
 
   /** Starts the sandbox and loads the plugins. Rejects when the sandbox does not start; a plugin that does not load is only noted. */
   async open(plugins: readonly Plugin[]): Promise<void> {
+    this.#fleet.warm();
     const rules = Object.fromEntries(Object.values(this.#hooks).map((hook) => [hook.name, chainRule(hook)]));
     const guest = await guestCode();
     this.#greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules } satisfies Hello, guest);

@@ -6,7 +6,7 @@ import { writeReply } from "../../src/protocol/hot.ts";
 import { start } from "../support/lane.ts";
 import { PlayedUnit } from "../support/unit.ts";
 
-function fleetOf(lanes: number, lanesPerUnit: number, hasSpare = false) {
+function fleetOf(lanes: number, lanesPerUnit: number, hasSpare = false, isStarted = true) {
   const units: PlayedUnit[] = [];
   const restarts: [string, readonly number[], number | undefined][] = [];
   const fleet = new Fleet({
@@ -23,7 +23,7 @@ function fleetOf(lanes: number, lanesPerUnit: number, hasSpare = false) {
     message: () => {},
     restarted: (why, indexes, culprit) => restarts.push([why, indexes, culprit]),
   });
-  void fleet.start();
+  if (isStarted) void fleet.start();
   return { fleet, units, restarts };
 }
 
@@ -139,6 +139,16 @@ it("the spare unit takes the place of one that is gone, and another spare is sta
   await vi.waitFor(() => expect(units).toHaveLength(3), { timeout: 5_000 });
   await fleet.close();
   expect(units.map(({ isClosed }) => isClosed)).toEqual([true, true, true]);
+});
+
+it("a unit that was started ahead is the first one's place, spare or not", async () => {
+  const { fleet, units } = fleetOf(2, 2, false, false);
+  fleet.warm();
+  expect(units).toHaveLength(1);
+  void fleet.start();
+  expect(units).toHaveLength(1);
+  expect(units[0]!.links.map(({ sent }) => sent)).toEqual([["hello 0"], ["hello 1"]]);
+  await fleet.close();
 });
 
 it("the slow lane has a unit of its own, which is started when it is first needed", async () => {

@@ -65,6 +65,11 @@ export class Fleet {
     return this.lanes.at(-1)!;
   }
 
+  /** A unit takes a while to start: it may do so while there is nothing to tell it yet. */
+  warm(): void {
+    this.#spare.fill();
+  }
+
   /** Resolves when every quick lane has said that it is ready; rejects when one does not within the limit. */
   async start(): Promise<void> {
     for (const berth of this.#berths.slice(0, -1)) berth.launch();

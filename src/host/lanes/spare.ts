@@ -18,7 +18,7 @@ export class Spare {
   /** Starts one in a while, unless there is one. */
   prepare(delayMs: number): void {
     if (!this.#isWanted || this.#isClosed || this.#unit) return;
-    this.#timer ??= setTimeout(() => this.#fill(), delayMs).unref();
+    this.#timer ??= setTimeout(() => this.fill(), delayMs).unref();
   }
 
   /** The spare one, or else a fresh one; the next spare is on its way. */
@@ -36,7 +36,8 @@ export class Spare {
     await this.#unit?.close();
   }
 
-  #fill(): void {
+  /** Starts one now, unless there is one. */
+  fill(): void {
     this.#timer = undefined;
     if (this.#isClosed || this.#unit) return;
     const unit = this.#start();
