@@ -86,4 +86,13 @@ contract("the environment", (isolation) => {
       "undefined",
     ]);
   });
+
+  it("does not keep a plugin from seeing the gateway's clock", async () => {
+    await using host = await open(isolation, { plugins: [actor("a")] });
+    const zone = "new Intl.DateTimeFormat().resolvedOptions().timeZone";
+    expect(await ask(host, "a", `[${zone}, new Date(0).getHours()]`)).toEqual([
+      new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      new Date(0).getHours(),
+    ]);
+  });
 });
