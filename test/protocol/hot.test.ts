@@ -10,7 +10,16 @@ const text = fc.string({ unit: "binary" });
 it("a run comes out as it went in", () => {
   fc.assert(
     fc.property(
-      fc.record({ id: fc.nat(), cause: fc.nat(), route: fc.nat(), from: fc.nat(), chains: fc.boolean(), spentMs: fc.nat(), event: text, context: text }),
+      fc.record({
+        id: fc.nat(),
+        cause: fc.nat(),
+        route: fc.nat(),
+        from: fc.nat(),
+        chains: fc.boolean(),
+        spentMs: fc.nat(),
+        event: text,
+        context: text,
+      }),
       (run) => {
         const frame = writeRun(run.id, run.route, run);
         expect(isHot(frame)).toBe(true);
