@@ -19,8 +19,8 @@ interface Sighting {
 /** Where the kernel does not say how busy the machine is, it is taken for rather busy. */
 const UNKNOWN_CROWD = 2;
 
-/** It gets crowded at once, and empty only when it has been so for half a second. */
-const smooth = (old: number, fresh: number): number => (fresh > old ? (old + fresh) / 2 : old + (fresh - old) / 20);
+/** One look sees a moment in which everybody happens to be awake, or asleep: the last few count. */
+const smooth = (old: number, fresh: number): number => old + (fresh - old) / 8;
 const clamp = (crowd: number): number => Math.min(Math.max(crowd, 1), LIMITS.maxCrowd);
 
 /** Watches until it is told to stop. Never keeps a process alive. */

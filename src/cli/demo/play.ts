@@ -82,7 +82,8 @@ async function playLoop(stage: Stage): Promise<void> {
   await stage.run("message_sending", reply(MEANWHILE), OTHER_CHAT_CONTEXT, { note: meanwhile });
   await search;
   stage.say("no tool", "the model is told why, and the turn goes on");
-  const after = () => (stage.isTogether("session-audit", "endless-loop") ? "on the very thread that looped" : undefined);
+  const after = () =>
+    stage.isSlow("endless-loop") ? "endless-loop is in the slow lane now: nobody quick waits behind it again" : undefined;
   await stage.emit("session:patch", patched({ model: "sonnet" }), { note: after });
   await send(stage, REPLY_WITHOUT_TOOL);
 }

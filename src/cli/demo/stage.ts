@@ -57,9 +57,9 @@ export class Stage implements AsyncDisposable {
     return { openMs, pids, plugins, steps: [...this.#steps], replaced: [...this.#replaced] };
   }
 
-  /** Whether two plugins live on one thread. */
-  isTogether(one: string, other: string): boolean {
-    return this.#host.inspect(one).lane === this.#host.inspect(other).lane;
+  /** Whether a plugin was moved away from its quick neighbours. */
+  isSlow(plugin: string): boolean {
+    return this.#host.inspect(plugin).isSlow;
   }
 
   say(what: MessageStep["what"], text: string): void {
