@@ -55,7 +55,7 @@ const toolContext: ContextOf<Catalog["before_tool_call"]> = {
 export const POLICY_GATE: Work = {
   hook: "before_tool_call",
   handler: GATE,
-  events: [...HARMLESS, "git push --force origin main", ...HARMLESS, "rm -rf /tmp/build"].map(toolEvent),
+  events: [...HARMLESS, "git push --force origin main", ...HARMLESS, "rm -rf ./build"].map(toolEvent),
   context: toolContext,
 };
 

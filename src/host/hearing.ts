@@ -5,6 +5,7 @@ import type { LaneMessage } from "../protocol/messages.ts";
 import { strikeFault } from "./breaker.ts";
 import type { HostEvents } from "./events.ts";
 import { guestError, oneLine } from "./guest-error.ts";
+import { LogGate } from "./log-gate.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 import type { Plugin } from "./plugin.ts";
 import type { Plugins } from "./plugins.ts";
@@ -22,6 +23,7 @@ export interface HearingOptions {
 
 export class Hearing {
   readonly #options: HearingOptions;
+  readonly #gate = new LogGate();
 
   constructor(options: HearingOptions) {
     this.#options = options;
@@ -38,12 +40,7 @@ export class Hearing {
       case "opened":
         return this.#options.plugins.opened(plugin, message, body);
       case "log":
-        return this.#options.events.publish("log", {
-          plugin: plugin.id,
-          level: message.level,
-          text: oneLine(body, LIMITS.logBytes),
-          runId: message.run ? `${this.#options.host}-${message.run}` : undefined,
-        });
+        return this.#log(plugin, message, body);
       case "ask":
         return this.#answer(lane, plugin, message, body, bodies[1]);
       case "spent":
@@ -56,6 +53,16 @@ export class Hearing {
         if (COSTLY.has(why.code)) this.#options.plugins.slowDown(plugin);
       }
     }
+  }
+
+  #log(plugin: Plugin, { level, run }: Extract<LaneMessage, { kind: "log" }>, body: string): void {
+    const admitted = this.#gate.admit(plugin.id);
+    if (!admitted) return;
+    const runId = run ? `${this.#options.host}-${run}` : undefined;
+    this.#options.events.publish("log", { plugin: plugin.id, level, text: oneLine(body, LIMITS.logBytes), runId });
+    if (admitted !== "last") return;
+    const text = `further log lines are dropped for a while: ${LIMITS.logLinesPerWindow} in ${LIMITS.logWindowMs / 1000} s are enough`;
+    this.#options.events.publish("log", { plugin: plugin.id, level: "warn", text, runId: undefined });
   }
 
   #spent(plugin: Plugin, us: number): void {

@@ -98,6 +98,9 @@ export const LIMITS = {
   logBytes: 4 * 1024,
   /** Log lines of one call; further ones are counted and summed up in one line. */
   logLines: 200,
+  /** Log lines of one plugin, per window, whatever wrote them. */
+  logLinesPerWindow: 2_000,
+  logWindowMs: 10_000,
   /** Questions to the host of one call. A handler that needs more is a loop. */
   hostCalls: 200,
   /** Share of one CPU that a plugin may take over a minute. Heavy traffic reaches this; nothing else does without meaning to. */
