@@ -18,7 +18,7 @@ import type { ProcessOptions } from "./process-worker.ts";
 export async function processFloor(work: Work, { timed = true } = {}): Promise<Contestant> {
   const folder = await mkdtemp(join(tmpdir(), "creel-bench-"));
   const path = join(folder, "floor.sock");
-  const child = fork(new URL("./process-child.ts", import.meta.url), { execArgv: ["--no-node-snapshot"] });
+  const child = fork(new URL("./process-child.ts", import.meta.url));
   child.send({ handler: work.handler, isTimed: timed, path } satisfies ProcessOptions);
   await once(child, "message");
   const socket = connect(path);

@@ -61,7 +61,7 @@ describe("creel doctor --json", () => {
 
   it("has heard a plugin answer from in there", () => {
     expect(findings.sandbox).toEqual({ answers: true, startMs: expect.any(Number) });
-    expect(findings.flags).toContain("--no-node-snapshot");
+    expect(findings.flags).toContain("--disable-warning=ExperimentalWarning");
   });
 
   it("exits with 0 if what is required is on, and with 1 otherwise", () => {

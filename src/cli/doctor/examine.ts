@@ -8,7 +8,7 @@ import type { Layer, LayerName, WallsWanted } from "../../host/lanes/walls.ts";
 export interface Findings {
   readonly node: string;
   readonly platform: string;
-  /** How Node is started in there, `--no-node-snapshot` as isolated-vm asks for it. */
+  /** How Node is started in there. */
   readonly flags: readonly string[];
   /** What the configuration asks for. */
   readonly wanted: WallsWanted;

@@ -8,7 +8,7 @@ const NAME = 13;
 /** Before what is said about a layer: the mark and the name. */
 const MARGIN = 4 + NAME;
 
-export function page({ node, platform, flags, wanted, layers, required, sandbox, isSound }: Findings, terminal: Terminal): void {
+export function page({ node, platform, wanted, layers, required, sandbox, isSound }: Findings, terminal: Terminal): void {
   const { line, paint, width } = terminal;
   const paragraph = (text: string, lead = ""): void => {
     for (const [at, part] of wrap(text, width - MARGIN - lead.length).entries())
@@ -16,8 +16,7 @@ export function page({ node, platform, flags, wanted, layers, required, sandbox,
   };
 
   line(paint("bold", "The walls around the sandbox process"));
-  const snapshot = flags.includes("--no-node-snapshot") ? ", inside without its snapshot, as isolated-vm asks" : "";
-  line(paint("gray", `sandbox.walls is "${wanted.walls}"; ${platform}; Node ${node}${snapshot}`));
+  line(paint("gray", `sandbox.walls is "${wanted.walls}"; ${platform}; Node ${node}`));
   line();
   for (const { name, what, isOn, by, why, fix } of layers) {
     const isNeeded = required.includes(name);
