@@ -58,20 +58,21 @@ describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fen
     void annotate(`tested without a fence: ${why}`);
   });
 
-  it.each(["the process that was started", "the first process behind the fence", "Node"])(
-    "ends as a whole when %s is killed",
-    async (which) => {
-      const unit = await start(plan);
-      expect(unit.family).toHaveLength(isFenced ? 3 : 1);
-      const at = which === "Node" ? -1 : which.startsWith("the first") ? Math.min(1, unit.family.length - 1) : 0;
-      process.kill(unit.family.at(at)!, "SIGKILL");
-      await unit.ended;
-      expect(await survivors(unit.family)).toEqual([]);
-      await unit.close();
-    },
-  );
+  it.each([
+    ["the process that was started", 0],
+    ["the fence", 1],
+    ["the first process behind the fence", 2],
+    ["Node", -1],
+  ])("ends as a whole when %s is killed", async (_, at) => {
+    const unit = await start(plan);
+    expect(unit.family).toHaveLength(isFenced ? 4 : 1);
+    process.kill(unit.family.at(at) ?? unit.node, "SIGKILL");
+    await unit.ended;
+    expect(await survivors(unit.family)).toEqual([]);
+    await unit.close();
+  });
 
-  it.each([0, 5, 20, 60])("ends as a whole when the unit is killed after %i ms, while it is starting", async (ms) => {
+  it.each([0, 2, 5, 10, 20, 60])("ends as a whole when the unit is killed after %i ms, while it is starting", async (ms) => {
     const unit = startProcessUnit(LANES, plan);
     // Not to wait for anything: to strike at another moment of the start each time.
     await sleep(ms);

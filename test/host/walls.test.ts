@@ -9,7 +9,7 @@ import type { Attempt, LayerName, Machine, WallsPlan } from "../../src/host/lane
 import { creelConfig } from "../../src/protocol/config.ts";
 import { folder } from "../support/files.ts";
 
-const UTIL_LINUX = ["unshare", "sh", "mount", "mkdir", "ln", "setpriv", "prlimit"] as const;
+const UTIL_LINUX = ["timeout", "unshare", "sh", "mount", "mkdir", "ln", "setpriv", "prlimit"] as const;
 
 function machineOf(tools: readonly string[], more: Partial<Machine> = {}): Machine {
   return {
@@ -42,7 +42,7 @@ describe("what is tried", () => {
   });
 
   it.each([
-    ["bubblewrap alone", ["bwrap"], ["bwrap", "none"]],
+    ["bubblewrap alone", ["timeout", "bwrap"], ["bwrap", "none"]],
     ["util-linux alone", UTIL_LINUX, ["unshare", "none"]],
     ["util-linux without setpriv", UTIL_LINUX.filter((tool) => tool !== "setpriv"), ["none"]],
     ["neither", [], ["none"]],
@@ -67,11 +67,11 @@ describe("a plan", () => {
     for (const name of ["environment", "handles"] as const) expect(layer(plain, name).isOn).toBe(true);
   });
 
-  it.each(["bwrap", "unshare"] as const)("behind %s starts Node inside, and knows the two processes in between", (fence) => {
+  it.each(["bwrap", "unshare"] as const)("behind %s starts Node inside, and knows the processes in between", (fence) => {
     const fenced = plan(BOTH, { fence, permission: true });
-    expect(words(fenced)).toMatch(new RegExp(`^/usr/bin/prlimit --core=0 -- /usr/bin/${fence} `));
+    expect(words(fenced)).toMatch(new RegExp(`^/usr/bin/prlimit --core=0 -- /usr/bin/timeout 0 /usr/bin/${fence} `));
     expect(fenced.args.slice(fenced.args.indexOf("/usr/bin/node", -fenced.flags.length - 1))).toEqual(["/usr/bin/node", ...fenced.flags]);
-    expect(fenced.wrappers).toBe(2);
+    expect(fenced.wrappers).toBe(3);
     for (const name of REQUIRED) expect(layer(fenced, name).isOn).toBe(true);
   });
 

@@ -17,10 +17,11 @@ export interface Walled {
 export function startWalled({ command, args, cwd, env, wrappers }: WallsPlan, entry: readonly string[], wanted: Stdio): Walled {
   const isGroup = wrappers > 0;
   // SECURITY: it inherits what is listed here and nothing else. test/escape/process.test.ts
-  const child = withOnly(wanted, (stdio) => spawn(command, [...args, ...entry], { cwd, env, stdio, detached: isGroup }));
+  const child = withOnly(wanted, (stdio) => spawn(command, [...args, ...entry], { cwd, env, stdio }));
   const kill = (): void => {
     if (isGroup && child.pid !== undefined) killGroup(child.pid);
-    else child.kill("SIGKILL");
+    // It may not have come to make the group yet.
+    child.kill("SIGKILL");
   };
   // Whoever of the group outlived the one that was started.
   if (isGroup) child.once("exit", kill);
