@@ -136,7 +136,10 @@ function count({ tally: { sent, right, wrong, blocked, lost, retried }, faults: 
   counts.blocked += blocked;
   counts.lost += lost;
   counts.retried += retried;
-  faults.push(...found());
+  for (const fault of found()) {
+    faults.push(fault);
+    process.stderr.write(`✗ ${fault.slice(0, 400)}\n`);
+  }
 }
 
 function sample(stage: Stage, atMs: number): void {
