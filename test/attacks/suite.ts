@@ -18,7 +18,7 @@ const PARTS: readonly Part[] = [
   { name: "the corpus, under load", file: "./run.ts", args: [] },
   { name: "latency and recovery", file: "./latency.ts", args: [] },
   { name: "thread isolation", file: "./thread.ts", args: ["--smoke"] },
-  { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.75"] },
+  { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.5"] },
 ];
 
 const options = process.argv.slice(2);
