@@ -38,7 +38,7 @@ contract("budgets", (isolation) => {
   describe("a call that costs too much", () => {
     const shared = sharedHost(isolation, {
       config: { limits: { heapMb: 16 } },
-      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 30 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 60 } }), actor("c")],
     });
     const send = (script: Script) => shared.host.run("message_sending", sending(script));
 
@@ -120,7 +120,7 @@ contract("budgets", (isolation) => {
   });
 
   it("a stop in one lane leaves the calls in the others alone", async () => {
-    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad", { hooks: { cpuMs: 30 } }), actor("other")] });
+    await using host = await open(isolation, { lanes: 2, plugins: [actor("bad", { hooks: { cpuMs: 60 } }), actor("other")] });
     const [bad, other] = await Promise.all([
       host.run("session:patch", patched({ bad: `for (;;);` })),
       host.run("message_sending", sending({ other: `return { content: "fine" }` })),
@@ -134,7 +134,7 @@ contract("budgets", (isolation) => {
       plugins: [
         {
           id: "slow",
-          hooks: { timeoutMs: 100, cpuMs: 20 },
+          hooks: { timeoutMs: 100, cpuMs: 40 },
           source: `export default async (api) => {
             api.on("message_sending", (e) => { if (e.content === "loop") for (;;); return { content: "ok" }; });
             console.log("registered");

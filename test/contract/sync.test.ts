@@ -12,7 +12,7 @@ contract("sync", (isolation) => {
   describe.each([1, 2])("on %i lanes", (lanes) => {
     const shared = sharedHost(isolation, {
       lanes,
-      plugins: [actor("a", { priority: 10 }), actor("b", { priority: 5, hooks: { cpuMs: 30 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("b", { priority: 5, hooks: { cpuMs: 60 } }), actor("c")],
     });
     const { runSync, run } = {
       runSync: (script: Script) => shared.host.runSync("tool_result_persist", persist(script)),
