@@ -34,12 +34,12 @@ export function recorder(): { readonly logger: Logger; readonly lines: Line[] } 
 }
 
 export function open<Own extends HookTable = {}>(isolation: Isolation, options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
-  return openHost({ lanes: 1, logger: silent, ...options, config: withoutSpare(options.config), isolation });
+  return openHost({ lanes: 1, logger: silent, ...options, config: plain(options.config), isolation });
 }
 
-/** A second process per host would double the time the tests take; those that are about it say so. */
-function withoutSpare(config: OpenOptions["config"]): NonNullable<OpenOptions["config"]> {
-  return typeof config === "string" ? config : { ...config, sandbox: { spare: false, ...config?.sandbox } };
+/** A spare process per host, and walls that every test file would have to try first, double the time the tests take; those that are about them say so. */
+function plain(config: OpenOptions["config"]): NonNullable<OpenOptions["config"]> {
+  return typeof config === "string" ? config : { ...config, sandbox: { spare: false, walls: "none", ...config?.sandbox } };
 }
 
 /** A host that the tests of the suite share; opened before the first, closed after the last. */
