@@ -3,6 +3,7 @@
  * thread runs no plugin code: it notices when the host is gone, and then leaves without asking the lanes; it looks at the lanes
  * from outside; and it answers the host's pings, so that a process that is frozen as a whole is found out.
  */
+import "./no-eval.ts";
 import { Socket } from "node:net";
 import { pack } from "../protocol/frame.ts";
 import { GAUGE_BYTES } from "../protocol/gauge.ts";

@@ -1,4 +1,5 @@
 /** Untrusted side: a lane's thread. The default export is the one long-running task that Piscina gives it. */
+import "./no-eval.ts";
 import { Socket } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import { collectGarbage } from "./garbage.ts";

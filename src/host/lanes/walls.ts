@@ -101,8 +101,9 @@ export function planWalls(machine: Machine, wanted: WallsWanted, attempt: Attemp
     // isolated-vm's manual asks for --no-node-snapshot. Version 7 does not need it on Node 24 (thread isolation never had it), and it doubles the start.
     "--disable-warning=ExperimentalWarning",
     "--disable-warning=SecurityWarning",
-    ...(isHardened ? ["--disable-sigusr1", "--disable-proto=throw", "--disallow-code-generation-from-strings"] : []),
+    ...(isHardened ? ["--disable-sigusr1", "--disable-proto=throw"] : []),
     ...(permission ? permissionFlags(files, fence) : []),
+    // A switch of V8's, and each of them costs Node its code cache: a start takes half as long again.
     ...(jitless ? ["--jitless"] : []),
   ];
   const [command, ...args] = [
@@ -162,7 +163,7 @@ function layersOf(machine: Machine, wanted: WallsWanted, attempt: Attempt, failu
     permission: attempt.permission
       ? on("Node's permission model; it holds mistakes back, not machine code")
       : off(`it did not start with it: ${failures.get("permission")}`),
-    hardening: on("switches of Node"),
+    hardening: on("switches of Node, and the sandbox's own doing"),
     jitless: jitlessVerdict(machine, wanted),
     memory: machine.platform === "linux" ? on(`the gateway looks; ${wanted.memoryMb} MB`) : off("only Linux tells how much it takes"),
     memoryHard: hardVerdict(machine, wanted),
