@@ -6,12 +6,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { actor, ask } from "../support/actors.ts";
+import { actor, ask, persist } from "../support/actors.ts";
 import { folder } from "../support/files.ts";
 import { contract, open, sharedHost } from "../support/host.ts";
 import { familyOf } from "../support/walls.ts";
 
 const GATEWAY = fileURLToPath(new URL("../robustness/fixtures/gateway.ts", import.meta.url));
+/** As a gateway has it. */
+const WALLED = { sandbox: { walls: "auto" } } as const;
 const SECRET = "s3cr3t-of-the-gateway";
 
 beforeAll(() => {
@@ -21,7 +23,7 @@ afterAll(() => {
   delete process.env.CREEL_TEST_SECRET;
 });
 
-const shared = sharedHost("process", { lanes: 2, plugins: [actor("a"), actor("b")] });
+const shared = sharedHost("process", { lanes: 2, config: WALLED, plugins: [actor("a"), actor("b")] });
 
 /** What its descriptors lead to. */
 function held(pid: number): string[] {
@@ -41,6 +43,12 @@ it("has no environment but the time zone", () => {
     const names = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
     expect(names.map((line) => line.replace(/=.*/, "")).filter((name) => name !== "PWD")).toEqual(["TZ"]);
   }
+});
+
+it("answers runs, and those that the caller blocks on, from behind its walls", async () => {
+  expect(await ask(shared.host, "b", "1 + 1")).toBe(2);
+  const script = { a: `return { message: { seen: "a" } }`, b: `return { message: { ...event.message, also: "b" } }` };
+  expect(shared.host.runSync("tool_result_persist", persist(script)).result).toEqual({ message: { seen: "a", also: "b" } });
 });
 
 it("does not have the secret in its command line", () => {
@@ -79,7 +87,7 @@ it("does not get the descriptors that the gateway was itself started with", asyn
 
 contract("the environment", (isolation) => {
   it("is not visible to a plugin", async () => {
-    await using host = await open(isolation, { plugins: [actor("a")] });
+    await using host = await open(isolation, { config: WALLED, plugins: [actor("a")] });
     expect(await ask(host, "a", "[typeof process, typeof globalThis.process, typeof Deno]")).toEqual([
       "undefined",
       "undefined",
@@ -88,7 +96,7 @@ contract("the environment", (isolation) => {
   });
 
   it("does not keep a plugin from seeing the gateway's clock", async () => {
-    await using host = await open(isolation, { plugins: [actor("a")] });
+    await using host = await open(isolation, { config: WALLED, plugins: [actor("a")] });
     const zone = "new Intl.DateTimeFormat().resolvedOptions().timeZone";
     expect(await ask(host, "a", `[${zone}, new Date(0).getHours()]`)).toEqual([
       new Intl.DateTimeFormat().resolvedOptions().timeZone,
