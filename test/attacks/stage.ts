@@ -106,7 +106,9 @@ export class Stage implements AsyncDisposable {
 
   /** Kills the sandbox process, inside whatever walls. Resolves when it is dead; `noticed` when the host says so. */
   async kill(): Promise<{ readonly killedMs: number; readonly deadMs: number; readonly noticed: Promise<void> }> {
-    const pid = familyOf(this.host.pids()[0]!).at(-1)!;
+    const pid = familyOf(this.host.pids()[0]!).at(-1);
+    // 0 would be our own process group.
+    if (!pid) throw new Error(`there is no sandbox process to kill: ${this.host.pids().join()}`);
     const { promise: noticed, resolve } = Promise.withResolvers<void>();
     const off = this.host.on("restart", () => {
       off();
