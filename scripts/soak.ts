@@ -117,6 +117,8 @@ async function attack(stage: Stage, slot: Slot): Promise<Act> {
 async function kill(stage: Stage): Promise<Act> {
   const tally = emptyTally();
   stage.load.tally = tally;
+  // The restart is ours, not the last attack's.
+  stage.turnPage();
   const { noticed } = await stage.kill();
   counts.kills += 1;
   await noticed;
