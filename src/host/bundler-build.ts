@@ -9,8 +9,9 @@ import { rolldown } from "rolldown";
 import type { OutputAsset, OutputChunk, OutputOptions, RolldownPlugin } from "rolldown";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { guestEntries } from "../protocol/surface.ts";
 import { Fence } from "./bundler-fence.ts";
-import { joinChunks } from "./bundler-join.ts";
+import { joinChunks, joinGuest } from "./bundler-join.ts";
 import type { BundleRequest } from "./bundler-message.ts";
 import { Modes } from "./bundler-modes.ts";
 
@@ -26,6 +27,9 @@ const SDK = /^(?:creel\/plugin|openclaw\/plugin-sdk(?:\/.*)?)$/;
 const SDK_ID = "\0creel-sdk";
 const SDK_CODE =
   "export const definePlugin = (plugin) => plugin; export const definePluginEntry = (plugin) => plugin; export const emptyPluginConfigSchema = () => ({ type: 'object', additionalProperties: false, properties: {} });";
+
+/** The chunk of the bootstrap. */
+const MAIN = "main";
 
 export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plugin" }>, text: string): Promise<Built> {
   const { cwd, input, root, alias, hasText } = request;
@@ -98,25 +102,32 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
   return { ...made, files: fence.files };
 }
 
-/** A script whose value is the table of entry points. */
+/** A script whose value is the table of entry points: what every cell needs, and what it loads when it is touched, as one chunk each. */
 export async function bundleGuest(): Promise<Built> {
   await using build = await rolldown({
-    input: fileURLToPath(new URL("../sandbox/guest/main.ts", import.meta.url)),
+    input: Object.fromEntries([MAIN, ...guestEntries()].map((entry) => [entry, guestFile(entry)])),
     platform: "neutral",
+    resolve: { mainFields: ["module", "main"], conditionNames: ["import", "module", "default"] },
     logLevel: "silent",
     treeshake: true,
   });
   const { output } = await build.generate({
-    format: "iife",
-    name: "creel",
-    exports: "default",
-    // SECURITY: sloppy functions are reachable as `caller` of what they call. test/escape/caller.test.ts
-    strict: true,
+    format: "cjs",
+    exports: "named",
+    entryFileNames: "[name]",
+    chunkFileNames: "shared/[name]-[hash]",
     minify: { compress: true, mangle: false, codegen: true },
   });
-  const code = /^"use strict";\s*var creel\s*=\s*(?<value>[\s\S]*?);?\s*$/.exec(output[0].code)?.groups?.value;
-  if (code === undefined) throw new Error("the bundler writes the bootstrap in another way than it used to");
-  return { code: `"use strict";${code}`, map: "", files: 0 };
+  const chunks = output.flatMap((one) => (one.type === "chunk" ? one : []));
+  const absent = chunks.flatMap(({ fileName, imports }) =>
+    imports.filter((name) => !chunks.some((chunk) => chunk.fileName === name)).map((name) => `${name} in ${fileName}`),
+  );
+  if (absent.length > 0) throw new Error(`the guest imports what is not bundled: ${absent.join(", ")}`);
+  return { code: joinGuest(MAIN, chunks), map: "", files: 0 };
+}
+
+function guestFile(entry: string): string {
+  return fileURLToPath(new URL(`../sandbox/guest/${entry}.ts`, import.meta.url));
 }
 
 /** The bundler would keep it, and in a function it is a syntax error. A comment of the same length keeps the columns. */

@@ -40,8 +40,9 @@ import { walk } from "./runner/walk.ts";
 import { RecursionGuard } from "./recursion.ts";
 import { Reporter } from "./reporter.ts";
 import { idleFailures } from "./remarks.ts";
+import { Fetches, fetchServices } from "./services/fetch.ts";
 import { Services } from "./services/services.ts";
-import { Sessions } from "./services/session.ts";
+import { Sessions, sessionServices } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
 import { suggest } from "./suggest.ts";
 
@@ -139,7 +140,7 @@ export class CoreHost {
       guard,
       emit: (hook, event) => this.emit(hook, event),
     });
-    this.#services = new Services(this.#sessions, this.#causes, guard);
+    this.#services = new Services([sessionServices(this.#sessions, this.#causes), fetchServices(new Fetches(), this.#causes, guard)]);
     this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services });
     this.#approvals = new Approvals({
       ask: options.gateway.requestApproval,
@@ -287,7 +288,7 @@ export class CoreHost {
     await this.#approvals.close();
     // What plugins were told last must reach them.
     await Promise.all(this.#fleet.lanes.map((lane) => lane.reached()));
-    this.#services.close();
+    await this.#services.close();
     await this.#fleet.close();
     this.#events.close();
   }

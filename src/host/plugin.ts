@@ -35,6 +35,8 @@ export interface Plugin {
   readonly config: Record<string, unknown>;
   readonly hooks: PluginHooksConfig | undefined;
   readonly grants: Grants;
+  /** Variables that the operator set for it alone. */
+  readonly env: Readonly<Record<string, string>>;
   readonly budget: PluginBudget;
   readonly cpuShare: CpuShare;
   /** Where it comes from, so that it can be loaded again; undefined when it could not be bundled. */

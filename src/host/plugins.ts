@@ -17,6 +17,7 @@ import { firstIssue } from "./issues.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 import { findPlugin } from "./manifest.ts";
 import { Cells } from "./cells.ts";
+import { factsOf } from "./guest-facts.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
 import { checkScript } from "./turn-script.ts";
@@ -228,11 +229,12 @@ export class Plugins {
 
   #opening(plugin: Plugin): string {
     plugin.isOpening = true;
-    const facts = { id: plugin.id, name: plugin.name, version: plugin.version, pluginConfig: plugin.config };
+    const { id, budget, grants, bundle } = plugin;
+    const hasFineClock = grants.clock === "fine";
     return pack(
-      { kind: "open", cell: homeToBe(plugin).cell, plugin: plugin.id, limits: limitsOf(plugin.budget) },
-      plugin.bundle!.code,
-      JSON.stringify(facts),
+      { kind: "open", cell: homeToBe(plugin).cell, plugin: id, limits: limitsOf(budget), hasFineClock },
+      bundle!.code,
+      JSON.stringify(factsOf(plugin)),
     );
   }
 

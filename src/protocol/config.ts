@@ -27,12 +27,26 @@ export const pluginGrants = z.strictObject({
   session: z.array(z.enum(["get", "patch"])).optional(),
   /** Where it may send HTTP requests. */
   fetch: z.array(fetchGrant).optional(),
+  /** A store of its own, that survives restarts where there is a stateDir. */
+  kv: z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive() })]).optional(),
+  /** Work at a later time. */
+  schedule: z.literal(true).optional(),
+  /** A folder of its own to write to, behind Node's `fs`. */
+  fs: z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive() })]).optional(),
+  /** Names of variables of the gateway's environment that it may see. */
+  env: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).optional(),
+  /** An exact clock. With one, a plugin can measure what its neighbours do. */
+  clock: z.literal("fine").optional(),
+  /** WebAssembly. Its memory is not counted by the heap limit. */
+  wasm: z.literal(true).optional(),
 });
 export type Grants = z.infer<typeof pluginGrants>;
 
 export const pluginEntryConfig = z.looseObject({
   enabled: z.boolean().optional(),
   config: z.record(z.string(), z.unknown()).optional(),
+  /** Variables that it sees in `process.env`, with their values; OpenClaw's key. */
+  env: z.record(z.string(), z.string()).optional(),
   hooks: pluginHooksConfig.optional(),
   grants: pluginGrants.optional(),
   limits: pluginLimitsConfig.optional(),

@@ -22,12 +22,13 @@ export interface Hello {
   rules: Record<string, ChainRule>;
 }
 
-/** Build a cell and load its plugin. `bodies` = [bundle, api facts as JSON]. */
+/** Build a cell and load its plugin. `bodies` = [bundle, GuestFacts as JSON]. */
 export interface Open {
   kind: "open";
   cell: number;
   plugin: string;
   limits: PluginLimits;
+  hasFineClock: boolean;
 }
 
 /** Dispose of a cell. */

@@ -3,6 +3,7 @@
  * synchronously, always with a timeout where plugin code can run, and gives back text and numbers; whatever isolated-vm
  * throws is classified by clocks and flags of our own, never by its message, which a plugin can imitate.
  */
+import { randomBytes } from "node:crypto";
 import ivm from "isolated-vm";
 import { TURN_OF } from "../protocol/gauge.ts";
 import type { Gauge } from "../protocol/gauge.ts";
@@ -26,8 +27,10 @@ export interface CellSpec {
   limits: PluginLimits;
   /** The bundle: the body of a CommonJS module. */
   code: string;
-  /** What the plugin's `api` says about itself, as JSON. */
+  /** GuestFacts, as JSON. */
   facts: string;
+  /** Does it get an exact clock? */
+  hasFineClock: boolean;
 }
 
 /** Text, if there was any; not fine: the cell is no good any more. */
@@ -124,7 +127,10 @@ export class Cell {
       this.#gauge.leave();
     }
     this.#gauge.attribute(0, TURN_OF.load);
-    return this.#enter(this.#load, [factory.derefInto(), this.#spec.facts, JSON.stringify(this.#spec.limits)], timeoutMs);
+    const args = [factory.derefInto(), this.#spec.facts, JSON.stringify(this.#spec.limits), randomBytes(32).toString("hex")];
+    // SECURITY: the one function of ours that a cell can get. It takes nothing, gives a number and cannot throw. test/escape/clock.test.ts
+    if (this.#spec.hasFineClock) args.push(new ivm.Callback(now) as never);
+    return this.#enter(this.#load, args, timeoutMs);
   }
 
   dispatch(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
@@ -223,6 +229,8 @@ export class Cell {
     return { end: "rejection", detail: plainText(error) };
   }
 }
+
+const now = performance.now.bind(performance);
 
 /** isolated-vm copies what a guest threw: any primitive may arrive here. */
 function plainText(thrown: unknown): string {

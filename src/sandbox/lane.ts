@@ -191,7 +191,8 @@ export class Lane {
 
   #open(message: Open, bodies: string[]): void {
     this.#residents.get(message.cell)?.dispose();
-    const spec = { cell: message.cell, plugin: message.plugin, limits: message.limits, code: bodies[0]!, facts: bodies[1]! };
+    const { cell, plugin, limits, hasFineClock } = message;
+    const spec = { cell, plugin, limits, hasFineClock, code: bodies[0]!, facts: bodies[1]! };
     const resident = new Resident(spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();

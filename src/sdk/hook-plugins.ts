@@ -23,6 +23,7 @@ export interface FoundPlugin {
   readonly source: PluginSource;
   readonly config?: Record<string, unknown> | undefined;
   readonly hooks?: PluginHooksConfig | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly grants?: Grants | undefined;
   readonly limits?: PluginLimitsConfig | undefined;
   /** Why it is not loaded. */

@@ -26,6 +26,7 @@ const pluginSpec = z.union([
     path: z.string(),
     id: z.string().optional(),
     config: z.record(z.string(), z.unknown()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
     hooks: pluginHooksConfig.optional(),
     grants: pluginGrants.optional(),
     limits: pluginLimitsConfig.optional(),
@@ -34,6 +35,7 @@ const pluginSpec = z.union([
     id: z.string(),
     source: z.string(),
     config: z.record(z.string(), z.unknown()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
     hooks: pluginHooksConfig.optional(),
     grants: pluginGrants.optional(),
     limits: pluginLimitsConfig.optional(),
@@ -143,6 +145,7 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
     version: manifest.version,
     source: { path: spec.path },
     config: { ...settings?.config, ...spec.config },
+    env: spec.env,
     hooks: spec.hooks,
     grants: spec.grants,
     limits: spec.limits,
@@ -151,7 +154,7 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
 }
 
 function place(
-  { id, name, version, source, config, hooks, grants, limits, off }: FoundPlugin,
+  { id, name, version, source, config, env, hooks, grants, limits, off }: FoundPlugin,
   order: number,
   all: CreelConfig,
   lanes: number,
@@ -170,6 +173,7 @@ function place(
     config: { ...entry?.config, ...config },
     hooks: { ...entry?.hooks, ...hooks },
     grants: { ...entry?.grants, ...grants },
+    env: { ...entry?.env, ...env },
     budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
     cpuShare: new CpuShare(),
     source,

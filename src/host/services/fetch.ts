@@ -11,7 +11,9 @@ import type { FetchAnswer, FetchQuestion } from "../../protocol/fetch-message.ts
 import type { FetchMethod } from "../../protocol/fetch-grant.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { CAUSE_HEADER } from "../cause-tokens.ts";
+import type { Causes } from "../causes.ts";
 import type { Plugin } from "../plugin.ts";
+import type { RecursionGuard } from "../recursion.ts";
 import { pinned, resolveBySystem } from "./addresses.ts";
 import type { Resolve } from "./addresses.ts";
 import { Allowance } from "./allowance.ts";
@@ -20,6 +22,7 @@ import type { Hop } from "./exchange.ts";
 import { sendable, visible, withoutBody, withoutSecrets } from "./fetch-headers.ts";
 import { judge } from "./origins.ts";
 import type { Verdict } from "./origins.ts";
+import type { ServiceGroup } from "./service.ts";
 import { checked } from "./session.ts";
 
 /** Whose request it is. */
@@ -111,6 +114,22 @@ export class Fetches {
     if (!addresses) throw new CreelError("ERR_FETCH_ADDRESS", { origin: hop.url.origin });
     return send(hop, addresses, signal);
   }
+}
+
+export function fetchServices(fetches: Fetches, causes: Causes, guard: RecursionGuard): ServiceGroup {
+  return {
+    services: {
+      fetch: {
+        // A body may be as long as an event.
+        maxBytes: LIMITS.eventBytes,
+        answer: ({ plugin, run, args }) => {
+          const chain = causes.next(run, plugin.id);
+          return fetches.fetch(plugin, args, { check: () => guard.checkRequest(plugin.id, chain), token: () => causes.token(chain) });
+        },
+      },
+    },
+    close: () => fetches.close(),
+  };
 }
 
 const REFUSED = { origin: "an origin", path: "a path", method: "a method" } as const;

@@ -8,6 +8,8 @@ import { sessionPatchParams } from "../../protocol/hooks/session.ts";
 import type { Chain, Causes } from "../causes.ts";
 import { firstIssue } from "../issues.ts";
 import type { RecursionGuard } from "../recursion.ts";
+import { demand } from "./service.ts";
+import type { ServiceGroup } from "./service.ts";
 
 export type SessionPatch = z.input<typeof sessionPatchParams>;
 export type SessionEntry = Record<string, unknown>;
@@ -72,4 +74,23 @@ export function checked<T>(schema: z.ZodType<T>, args: unknown, service: string)
   const parsed = schema.safeParse(args);
   if (!parsed.success) throw new CreelError("ERR_SERVICE_ARGUMENT", { service, ...firstIssue(parsed.error) });
   return parsed.data;
+}
+
+export function sessionServices(sessions: Sessions, causes: Causes): ServiceGroup {
+  return {
+    services: {
+      "session.get": {
+        answer: ({ plugin, args }) => {
+          demand(plugin.grants.session?.includes("get") === true, plugin, "session.get", 'session: ["get"]');
+          return sessions.get(args);
+        },
+      },
+      "session.patch": {
+        answer: ({ plugin, run, args }) => {
+          demand(plugin.grants.session?.includes("patch") === true, plugin, "session.patch", 'session: ["patch"]');
+          return sessions.patchBy(plugin.id, args, causes.next(run, plugin.id));
+        },
+      },
+    },
+  };
 }

@@ -9,12 +9,15 @@ import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol
 import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
 import { describeError } from "./describe.ts";
-import { fetchGlobals } from "./fetch.ts";
 import { keep, take } from "./handles.ts";
 import { endInvocation } from "./invocation.ts";
+import { moduleNamed, openLibrary } from "./library.ts";
+import type { LoadChunk } from "./library.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
+import { setWorld, world } from "./world.ts";
+import type { GuestFacts } from "../../protocol/guest-world.ts";
 
 /** Entry points return one of RETURNED, a result's JSON, or ERROR_MARK and an error's JSON. */
 type Returned = string | number;
@@ -22,18 +25,21 @@ type Returned = string | number;
 /** What the last turn returned: isolated-vm withholds it when the turn also left a rejected promise behind. */
 let returned: Returned | undefined;
 
-/** Call number 0 is the load itself. */
+/** Call number 0 is the load itself. `seed` is as in world.ts; `now` is an exact clock, for plugins that were granted one. */
 function load(
-  factory: (exports: object, module: { exports: unknown }, require: (name: string) => never) => void,
+  factory: (exports: object, module: { exports: unknown }, require: (name: string) => unknown) => void,
   factsText: string,
   limitsText: string,
+  seed: string,
+  now?: () => number,
 ): Returned {
   setLimits(limitsText);
+  const facts = parse(factsText) as GuestFacts;
+  setWorld(facts.world, seed, now);
+  if (world.wasm) restoreWasm();
   return turn(0, () => {
     const module = { exports: {} as unknown };
-    factory(module.exports as object, module, (name) => {
-      throw coded("ERR_PLUGIN_MODULE", `the module "${name}" is not available inside the sandbox`);
-    });
+    factory(module.exports as object, module, requireModule);
     const exported = module.exports as { default?: unknown };
     const plugin = (exported.default ?? exported) as {
       register?: unknown;
@@ -49,13 +55,20 @@ function load(
         `the plugin's default export is ${register === undefined ? "neither a function nor an object with register" : `an object whose register is a ${typeof register}`}`,
       );
     }
-    const api = createApi(parse(factsText) as Record<string, unknown>);
+    const api = createApi(facts.api);
     return settle(call(register as () => unknown, typeof plugin === "function" ? undefined : plugin, [api]), 0, () => {
       endRegistration();
-      const facts: { id?: unknown; name?: unknown; version?: unknown } = typeof plugin === "function" ? bare({}) : plugin;
-      return stringify(bare({ id: text(facts.id), name: text(facts.name), version: text(facts.version), handlers: declared }));
+      const named: { id?: unknown; name?: unknown; version?: unknown } = typeof plugin === "function" ? bare({}) : plugin;
+      return stringify(bare({ id: text(named.id), name: text(named.name), version: text(named.version), handlers: declared }));
     });
   });
+}
+
+/** What a bundle imports that was not bundled into it. */
+function requireModule(name: string): unknown {
+  const found = moduleNamed(name);
+  if (!found) throw coded("ERR_PLUGIN_MODULE", `the module "${name}" is not available inside the sandbox`);
+  return found.exports;
 }
 
 /** The hot path: no closure, and as few arguments as possible, since each is copied into the isolate. */
@@ -229,10 +242,16 @@ function codeOf(error: unknown): string | undefined {
   return typeof error === "object" && error !== null ? codesGet(error) : undefined;
 }
 
+const wasm = Reflect.get(globalThis, "WebAssembly") as unknown;
+
+/** The operator granted it. */
+function restoreWasm(): void {
+  Object.defineProperty(globalThis, "WebAssembly", { value: wasm, writable: true, configurable: true, enumerable: false });
+}
+
 function install(): void {
   const globals: Record<string, unknown> = {
     ...timerGlobals,
-    ...fetchGlobals,
     console: consoleGlobal,
     queueMicrotask: (fn: unknown) => {
       if (typeof fn !== "function") throw new NativeError("queueMicrotask needs a function");
@@ -248,7 +267,10 @@ function install(): void {
   fixBuffers();
 }
 
-install();
-
-/** The lane takes these ten by reference; they are reachable from nowhere else. */
-export default bare({ load, dispatch, observe, dispatchSync, invoke, tick, tell, abandon, mail, lastWords });
+/** Our own loader of chunks comes from the script around this one (host/bundler-guest.ts). */
+export default function start(loadChunk: LoadChunk): object {
+  install();
+  openLibrary(loadChunk);
+  // The lane takes these ten by reference; they are reachable from nowhere else.
+  return bare({ load, dispatch, observe, dispatchSync, invoke, tick, tell, abandon, mail, lastWords });
+}

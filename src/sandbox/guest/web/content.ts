@@ -17,7 +17,7 @@ import {
   subarray,
   toWellFormed,
   unescapeText,
-} from "./primordials.ts";
+} from "../primordials.ts";
 
 export interface Content {
   text?: string | undefined;

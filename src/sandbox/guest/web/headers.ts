@@ -1,5 +1,5 @@
 /** Inside the isolate: `Headers`. Whether a name or value can be sent is the host's to say. */
-import { bare, isArray, keysOf, lowerCase, NativeString, NativeTypeError, sort, split, trim } from "./primordials.ts";
+import { bare, isArray, keysOf, lowerCase, NativeString, NativeTypeError, sort, split, trim } from "../primordials.ts";
 
 export type HeaderTable = Record<string, string>;
 

@@ -1,9 +1,9 @@
 /** Inside the isolate: `Response`. The body is there as a whole when the answer is; there are no streams. */
-import type { FetchAnswer } from "../../protocol/fetch-message.ts";
+import type { FetchAnswer } from "../../../protocol/fetch-message.ts";
 import { bytesOf, contentOf, textOf } from "./content.ts";
 import type { Content } from "./content.ts";
 import { Headers } from "./headers.ts";
-import { bare, NativeNumber, NativeString, NativeTypeError, parse } from "./primordials.ts";
+import { bare, NativeNumber, NativeString, NativeTypeError, parse } from "../primordials.ts";
 
 interface Init {
   status?: unknown;

@@ -1,0 +1,21 @@
+/** Trusted side: what a plugin's cell is told when it is opened. */
+import type { GuestFacts } from "../protocol/guest-world.ts";
+import type { Plugin } from "./plugin.ts";
+
+export function factsOf({ id, name, version, config, grants, env }: Plugin): GuestFacts {
+  return {
+    api: { id, name, version, pluginConfig: config },
+    world: {
+      env: { ...granted(grants.env), ...env },
+      platform: process.platform,
+      arch: process.arch,
+      clock: grants.clock ?? "coarse",
+      wasm: grants.wasm ?? false,
+    },
+  };
+}
+
+/** SECURITY: by exact name; what was not named does not leave the gateway. test/contract/env.test.ts */
+function granted(names: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}

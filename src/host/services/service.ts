@@ -1,0 +1,29 @@
+/** Trusted side: what a service is. A plugin asks for one by name; it answers with data, or throws a CreelError. */
+import { CreelError } from "../../protocol/errors.ts";
+import type { Plugin } from "../plugin.ts";
+
+export interface Asked {
+  readonly plugin: Plugin;
+  /** The run it follows from, for `Causes`. */
+  readonly run: number;
+  /** Parsed JSON of the plugin's: not trusted. */
+  readonly args: unknown;
+}
+
+export interface Service {
+  /** The longest argument, as JSON text; default LIMITS.askBytes. */
+  readonly maxBytes?: number;
+  answer(asked: Asked): unknown;
+}
+
+/** Services that belong together, by name. */
+export interface ServiceGroup {
+  readonly services: Readonly<Record<string, Service>>;
+  /** Ends what is under way. */
+  close?(): void | Promise<void>;
+}
+
+/** Throws unless the operator granted it. */
+export function demand(isGranted: boolean, { id }: Plugin, service: string, grant: string): void {
+  if (!isGranted) throw new CreelError("ERR_GRANT_MISSING", { service, plugin: id, grant });
+}

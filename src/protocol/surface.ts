@@ -1,0 +1,20 @@
+/**
+ * The guest's world beyond ECMAScript: which globals and which of Node's modules exist inside a cell, and the file of
+ * src/sandbox/guest that makes each. Everything here is lazy: a cell that never touches `URL` never compiles it. Guest, bundler,
+ * declarations, docs and tests read this table.
+ */
+
+/** Global → the module that exports it under the same name. */
+export const GUEST_GLOBALS = {
+  fetch: "web/fetch",
+  Headers: "web/fetch",
+  Response: "web/fetch",
+} as const satisfies Record<string, string>;
+
+/** Node's module, without `node:` → the module whose default export `require` gives. */
+export const GUEST_MODULES: Readonly<Record<string, string>> = {};
+
+/** Every file of src/sandbox/guest, without extension, that is loaded when it is first needed. */
+export function guestEntries(): string[] {
+  return [...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES)])].toSorted();
+}

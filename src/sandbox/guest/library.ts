@@ -1,0 +1,33 @@
+/**
+ * Inside the isolate: the part of the guest's world that is made when it is first touched. All of its text is in the cell from
+ * the start, as functions that V8 has not compiled: the code cache makes that nearly free.
+ */
+import { GUEST_GLOBALS, GUEST_MODULES } from "../../protocol/surface.ts";
+import { sliceText } from "./primordials.ts";
+
+/** Gives the exports of one of our own files, by the name of its chunk. */
+export type LoadChunk = (chunk: string) => Record<string, unknown>;
+
+const { defineProperty, hasOwn, keys } = Object;
+let load: LoadChunk;
+
+export function openLibrary(loadChunk: LoadChunk): void {
+  load = loadChunk;
+  for (const name of keys(GUEST_GLOBALS) as (keyof typeof GUEST_GLOBALS)[]) {
+    const set = (value: unknown): void =>
+      void defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+    const get = (): unknown => {
+      const value = load(GUEST_GLOBALS[name])[name];
+      set(value);
+      return value;
+    };
+    defineProperty(globalThis, name, { get, set, configurable: true, enumerable: false });
+  }
+}
+
+/** One of Node's modules, by the name it was imported by. Undefined: the sandbox has none of that name. */
+export function moduleNamed(name: string): { readonly exports: unknown } | undefined {
+  const plain = sliceText(name, 0, 5) === "node:" ? sliceText(name, 5) : name;
+  if (!hasOwn(GUEST_MODULES, plain)) return undefined;
+  return { exports: load(GUEST_MODULES[plain]!).default };
+}
