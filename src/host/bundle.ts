@@ -9,6 +9,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { bundler } from "./bundler.ts";
 import type { Bundled } from "./bundler.ts";
 import { sourceMap } from "./bundler-message.ts";
+import type { Builtin } from "./bundler-message.ts";
 
 export interface PluginBundle {
   /** The body of a CommonJS module. */
@@ -17,6 +18,8 @@ export interface PluginBundle {
   readonly map: string;
   readonly bytes: number;
   readonly digest: string;
+  /** Which of Node's modules it requires, and who imports them. */
+  readonly builtins: readonly Builtin[];
 }
 
 /** What stacks call a plugin that was given as text, and a virtual entry. */
@@ -68,10 +71,10 @@ async function bundleNewText(cwd: string, source: string, forget: () => void): P
 }
 
 /** What a bundler says after it has read a stranger's text is a stranger's word, too. */
-function checked({ code, map }: Bundled): PluginBundle {
+function checked({ code, map, builtins }: Bundled): PluginBundle {
   const bytes = Buffer.byteLength(code);
   if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundleBytes });
-  return { code, map: checkedMap(map), bytes, digest: `sha256-${createHash("sha256").update(code).digest("base64")}` };
+  return { code, map: checkedMap(map), bytes, digest: `sha256-${createHash("sha256").update(code).digest("base64")}`, builtins };
 }
 
 function checkedMap(map: string): string {

@@ -1,6 +1,6 @@
 /**
  * Bundler process: makes one script of a plugin's TypeScript or JavaScript and its pure-JS dependencies, with a source map. The one
- * file that imports the bundler. What the sandbox does not have stays a `require`, which fails inside with its name.
+ * file that bundles. What the sandbox does not have stays a `require`, which fails inside with its name.
  */
 import { isBuiltin } from "node:module";
 import { isAbsolute, resolve } from "node:path";
@@ -11,15 +11,19 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { guestEntries } from "../protocol/surface.ts";
 import { Fence } from "./bundler-fence.ts";
+import { Imports } from "./bundler-imports.ts";
 import { joinChunks, joinGuest } from "./bundler-join.ts";
-import type { BundleRequest } from "./bundler-message.ts";
+import type { Builtin, BundleRequest } from "./bundler-message.ts";
+import { placed } from "./bundler-meta.ts";
 import { Modes } from "./bundler-modes.ts";
+import { GuestNames } from "./bundler-names.ts";
 
 export interface Built {
   readonly code: string;
   readonly map: string;
   /** How many files were read. */
   readonly files: number;
+  readonly builtins: readonly Builtin[];
 }
 
 /** The SDKs are types and identity functions: nothing of them is needed inside. */
@@ -35,6 +39,8 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
   const { cwd, input, root, alias, hasText } = request;
   const fence = new Fence(cwd, root);
   const modes = new Modes();
+  const names = new GuestNames(root ?? cwd);
+  const imports = new Imports(names);
   const entry = resolve(cwd, input);
   let refusal: CreelError | undefined;
   const files: RolldownPlugin = {
@@ -57,6 +63,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
         throw error;
       }
     },
+    transform: (code, id) => (id === SDK_ID ? null : placed(code, names.path(id), hasText && id === entry)),
     moduleParsed: (module) => modes.note(module, hasText && module.id === entry),
   };
   const common: OutputOptions = {
@@ -74,7 +81,10 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
       input,
       cwd,
       plugins: [files],
-      external: (id) => isBuiltin(id),
+      external: (id, importer) => {
+        if (isBuiltin(id)) imports.note(id, importer);
+        return isBuiltin(id);
+      },
       platform: "neutral",
       resolve: {
         mainFields: ["module", "main"],
@@ -87,8 +97,8 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
     made = onlyChunk((await build.generate({ ...common, codeSplitting: false, file: "plugin.js" })).output);
     if (modes.isMixed) {
       const groups = [{ name: "sloppy", test: (id: string) => modes.isSloppy(id) }];
-      const names = { entryFileNames: "plugin.js", chunkFileNames: "[name].js" };
-      const [first, ...rest] = (await build.generate({ ...common, ...names, codeSplitting: { groups }, dir: "." })).output;
+      const fileNames = { entryFileNames: "plugin.js", chunkFileNames: "[name].js" };
+      const [first, ...rest] = (await build.generate({ ...common, ...fileNames, codeSplitting: { groups }, dir: "." })).output;
       made = joinChunks(
         chunkOf(first),
         rest.flatMap((one) => (one.type === "chunk" ? chunkOf(one) : [])),
@@ -99,7 +109,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
   }
   const bytes = Buffer.byteLength(made.code);
   if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes });
-  return { ...made, files: fence.files };
+  return { ...made, files: fence.files, builtins: imports.within(made.code) };
 }
 
 /** A script whose value is the table of entry points: what every cell needs, and what it loads when it is touched, as one chunk each. */
@@ -123,7 +133,7 @@ export async function bundleGuest(): Promise<Built> {
     imports.filter((name) => !chunks.some((chunk) => chunk.fileName === name)).map((name) => `${name} in ${fileName}`),
   );
   if (absent.length > 0) throw new Error(`the guest imports what is not bundled: ${absent.join(", ")}`);
-  return { code: joinGuest(MAIN, chunks), map: "", files: 0 };
+  return { code: joinGuest(MAIN, chunks), map: "", files: 0, builtins: [] };
 }
 
 function guestFile(entry: string): string {

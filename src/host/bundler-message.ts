@@ -21,12 +21,16 @@ export type BundleRequest =
   /** The bootstrap that runs in every isolate: our own text. */
   | { readonly kind: "guest" };
 
+/** One of Node's modules that the bundle requires: without `node:`, and who imports it, as names of the plugin's files and packages. */
+const builtin = z.object({ name: z.string().max(64), importers: z.array(z.string().max(256)).max(8) });
+export type Builtin = z.infer<typeof builtin>;
+
 export const bundlerAnswer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("ready") }),
   /** From here on, whatever happens to the process is the plugin's doing. */
   z.object({ kind: z.literal("begun") }),
   /** Bodies: the code and its source map. `files`: how many were read for it. */
-  z.object({ kind: z.literal("bundled"), files: z.int().nonnegative() }),
+  z.object({ kind: z.literal("bundled"), files: z.int().nonnegative(), builtins: z.array(builtin).max(128).default([]) }),
   /** Body: why. `bytes`: the bundle is too large. */
   z.object({ kind: z.literal("refused"), bytes: z.int().nonnegative().optional() }),
 ]);

@@ -6,7 +6,7 @@
 import { CreelError } from "../protocol/errors.ts";
 import { pack } from "../protocol/frame.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { BundleRequest } from "./bundler-message.ts";
+import type { Builtin, BundleRequest } from "./bundler-message.ts";
 import { oneLine } from "./guest-error.ts";
 import { BundlerProcess, PROCESS_OPTIONS } from "./bundler-process.ts";
 import type { Answer, ProcessOptions } from "./bundler-process.ts";
@@ -31,6 +31,7 @@ export interface Bundled {
   readonly map: string;
   /** How many files were read for it. */
   readonly files: number;
+  readonly builtins: readonly Builtin[];
 }
 
 export class Bundler {
@@ -55,7 +56,7 @@ export class Bundler {
       this.#staff();
     });
     const [first = "", map = ""] = bodies;
-    if (answer.kind === "bundled") return { code: first, map, files: answer.files };
+    if (answer.kind === "bundled") return { code: first, map, files: answer.files, builtins: answer.builtins };
     const bytes = answer.kind === "refused" ? answer.bytes : undefined;
     if (bytes !== undefined) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundleBytes });
     throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: oneLine(first) });

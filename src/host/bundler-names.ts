@@ -1,0 +1,31 @@
+/**
+ * Bundler process: where a module of the bundle lies as the plugin sees it: its own files under /plugin, those of packages under
+ * /plugin/node_modules. No path of the machine's is ever told.
+ */
+import { posix, relative, sep } from "node:path";
+import { realpathSync } from "node:fs";
+import { PACKAGE_ROOT } from "../protocol/volume.ts";
+
+const MODULES = `${sep}node_modules${sep}`;
+
+export class GuestNames {
+  readonly #base: string;
+
+  /** `base` is the plugin's folder, or, for one given as text, where it would lie. */
+  constructor(base: string) {
+    this.#base = realpathSync(base);
+  }
+
+  /** As it is named inside, without the /plugin before it. Package managers nest folders of packages: the innermost counts. */
+  name(id: string): string {
+    const at = id.lastIndexOf(MODULES);
+    const path = at >= 0 ? id.slice(at + 1) : relative(this.#base, id);
+    const plain = path.split(sep).join("/");
+    // Neither the plugin's nor a package's: only the bundler's own are, and what it is going to refuse.
+    return plain === "" || plain.startsWith("../") || plain.includes("\0") ? "plugin.js" : plain;
+  }
+
+  path(id: string): string {
+    return posix.join(PACKAGE_ROOT, this.name(id));
+  }
+}
