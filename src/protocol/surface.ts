@@ -6,6 +6,12 @@
 
 /** Global → the module that exports it under the same name. */
 export const GUEST_GLOBALS = {
+  DOMException: "web/dom-exception",
+  Event: "web/events",
+  EventTarget: "web/events",
+  CustomEvent: "web/events",
+  AbortController: "web/abort",
+  AbortSignal: "web/abort",
   fetch: "web/fetch",
   Headers: "web/fetch",
   Response: "web/fetch",

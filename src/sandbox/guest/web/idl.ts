@@ -1,0 +1,73 @@
+/** Inside the isolate: what all classes of the Web platform have in common, and how Node shows and refuses. */
+
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+type Inspect = (value: unknown, options?: object) => string;
+type AnyClass = abstract new (...args: never[]) => object;
+
+/** Members of the prototype are enumerable, as Web IDL says; the tag is the class's name. */
+export function expose(Class: AnyClass, hidden: readonly string[] = []): void {
+  const prototype = Class.prototype as object;
+  for (const name of Object.getOwnPropertyNames(prototype))
+    if (name !== "constructor" && !hidden.includes(name)) Object.defineProperty(prototype, name, { enumerable: true });
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: Class.name, configurable: true });
+}
+
+/** What `util.inspect` shows instead of an object without any properties. */
+export function inspectAs<T extends object>(Class: { readonly prototype: T }, fieldsOf: (self: T) => object): void {
+  const show = function (this: T, depth: number, options: { depth?: number | null }, inspect: Inspect): unknown {
+    // The prototype itself has none of the fields.
+    if (this === Class.prototype || depth < 0) return depth < 0 ? `[${nameOf(this)}]` : this;
+    const inner = { ...options, depth: options.depth === undefined || options.depth === null ? null : options.depth - 1 };
+    return `${nameOf(this)} ${inspect(fieldsOf(this), inner)}`;
+  };
+  Object.defineProperty(Class.prototype, INSPECT, { value: show, writable: true, configurable: true });
+}
+
+function nameOf(self: object): string {
+  return self.constructor?.name ?? "Object";
+}
+
+/** Constants that a class has, as an interface of Web IDL does. */
+export function constants(targets: readonly object[], table: Readonly<Record<string, number>>): void {
+  for (const target of targets)
+    for (const name of Object.keys(table)) Object.defineProperty(target, name, { value: table[name], enumerable: true });
+}
+
+/** An error as Node makes it: with a code. */
+export function coded<E extends Error>(Class: new (message: string) => E, code: string, message: string): E & { code: string } {
+  const error = new Class(message) as E & { code: string };
+  // As Node: the code is seen when the error is shown, and the stack begins with it.
+  Object.defineProperty(error, "stack", { value: error.stack?.replace(error.name, `${error.name} [${code}]`) });
+  error.code = code;
+  return error;
+}
+
+export function wrongType(name: string, wanted: string, got: unknown): TypeError & { code: string } {
+  const what = name.includes(" ") ? name : `The "${name}" argument`;
+  return coded(TypeError, "ERR_INVALID_ARG_TYPE", `${what} must be ${wanted}. Received ${received(got)}`);
+}
+
+export function missing(...names: string[]): TypeError & { code: string } {
+  const list = names.map((name) => `"${name}"`).join(" and ");
+  return coded(TypeError, "ERR_MISSING_ARGS", `The ${list} argument${names.length > 1 ? "s" : ""} must be specified`);
+}
+
+export function wrongThis(name: string): TypeError & { code: string } {
+  return coded(TypeError, "ERR_INVALID_THIS", `Value of "this" must be of type ${name}`);
+}
+
+function received(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === "function") return `function ${value.name}`;
+  if (typeof value === "object") return `an instance of ${value.constructor?.name ?? "Object"}`;
+  // oxlint-disable-next-line typescript/no-base-to-string -- objects were dealt with above
+  const text = typeof value === "string" ? `'${value.slice(0, 28)}${value.length > 28 ? "..." : ""}'` : String(value);
+  return `type ${typeof value} (${text}${typeof value === "bigint" ? "n" : ""})`;
+}
+
+/** Nobody catches it: it is told to the operator, as a promise that nobody looks after would be. */
+export function report(error: unknown): void {
+  // oxlint-disable-next-line promise/no-promise-in-callback -- nobody calls back here
+  void Promise.reject(error);
+}
