@@ -1,0 +1,38 @@
+/** Inside the isolate: streams. The ponyfill is the standard's own algorithms; what Node adds to them is added here. */
+import { ReadableStream, TransformStream, WritableStream } from "web-streams-polyfill";
+import { inspectAs } from "./idl.ts";
+
+export {
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
+} from "web-streams-polyfill";
+
+interface Inner {
+  _state: string;
+  _readableStreamController: object;
+  _backpressure: boolean;
+}
+const inner = (stream: object): Inner => stream as Inner;
+
+inspectAs<ReadableStream>(ReadableStream, (self) => ({
+  locked: self.locked,
+  state: inner(self)._state,
+  supportsBYOB: "_pendingPullIntos" in inner(self)._readableStreamController,
+}));
+inspectAs<WritableStream>(WritableStream, (self) => ({ locked: self.locked, state: inner(self)._state }));
+inspectAs<TransformStream>(TransformStream, (self) => ({
+  readable: self.readable,
+  writable: self.writable,
+  backpressure: inner(self)._backpressure,
+}));
