@@ -10,6 +10,7 @@ import type { OutputAsset, OutputChunk, OutputOptions, RolldownPlugin } from "ro
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { guestEntries } from "../protocol/surface.ts";
+import { eager } from "./bundler-eager.ts";
 import { Fence } from "./bundler-fence.ts";
 import { Imports } from "./bundler-imports.ts";
 import { joinChunks, joinGuest } from "./bundler-join.ts";
@@ -32,8 +33,10 @@ const SDK_ID = "\0creel-sdk";
 const SDK_CODE =
   "export const definePlugin = (plugin) => plugin; export const definePluginEntry = (plugin) => plugin; export const emptyPluginConfigSchema = () => ({ type: 'object', additionalProperties: false, properties: {} });";
 
-/** The chunk of the bootstrap. */
+/** The entry of the bootstrap, and the chunk with all that it needs at once: whatever is not below web/ or node/. */
 const MAIN = "main";
+const CORE = "core";
+const CORE_FILES = /[\\/](?:sandbox[\\/]guest[\\/][^\\/]+|protocol[\\/][^\\/]+)\.[jt]s$/;
 
 export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plugin" }>, text: string): Promise<Built> {
   const { cwd, input, root, alias, hasText } = request;
@@ -125,7 +128,9 @@ export async function bundleGuest(): Promise<Built> {
     format: "cjs",
     exports: "named",
     entryFileNames: "[name]",
-    chunkFileNames: "shared/[name]-[hash]",
+    chunkFileNames: "[name]",
+    // What every cell needs is one script: between scripts, names are looked up by getters.
+    codeSplitting: { groups: [{ name: CORE, test: (id: string) => CORE_FILES.test(id) }] },
     minify: { compress: true, mangle: false, codegen: true },
   });
   const chunks = output.flatMap((one) => (one.type === "chunk" ? one : []));
@@ -133,7 +138,16 @@ export async function bundleGuest(): Promise<Built> {
     imports.filter((name) => !chunks.some((chunk) => chunk.fileName === name)).map((name) => `${name} in ${fileName}`),
   );
   if (absent.length > 0) throw new Error(`the guest imports what is not bundled: ${absent.join(", ")}`);
-  return { code: joinGuest(MAIN, chunks), map: "", files: 0, builtins: [] };
+  return {
+    code: joinGuest(
+      MAIN,
+      CORE,
+      chunks.map(({ fileName, code }) => ({ fileName, code: fileName === CORE ? eager(code) : code })),
+    ),
+    map: "",
+    files: 0,
+    builtins: [],
+  };
 }
 
 function guestFile(entry: string): string {

@@ -1,6 +1,7 @@
 /** The verbs, in the order of the help. */
 import type { Verb } from "../verb.ts";
+import { check } from "./check.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 
-export const VERBS: readonly Verb[] = [demo, doctor];
+export const VERBS: readonly Verb[] = [demo, check, doctor];

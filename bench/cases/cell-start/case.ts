@@ -1,0 +1,63 @@
+// What does a cell cost to start, with the whole of the guest's world in it? Against an isolate with a context and nothing else. Cells start
+// when a host opens, when a plugin is reloaded, and after every kill, so it is part of how quickly a gateway is whole again.
+import ivm from "isolated-vm";
+import { limitsOf, pluginBudget } from "../../../src/host/budget.ts";
+import { guestCode } from "../../../src/host/guest-code.ts";
+import { Gauge, GAUGE_BYTES } from "../../../src/protocol/gauge.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { GUEST_GLOBALS, GUEST_MODULES } from "../../../src/protocol/surface.ts";
+import { Cell, GuestCode } from "../../../src/sandbox/cell.ts";
+import { among, ratio } from "../../case.ts";
+import type { Case } from "../../case.ts";
+import { contestant } from "../../contestant.ts";
+import type { Contestant } from "../../contestant.ts";
+import { latency, over } from "../../measure.ts";
+
+const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
+const FACTS = JSON.stringify({ api: { id: "bench", name: "bench", pluginConfig: {} }, world: WORLD });
+const IDLE = "module.exports = (api) => { api.on('message_sending', () => {}); };";
+/** Touches every global and every module, so that all of the library is compiled and run. */
+const GREEDY = `module.exports = (api) => {
+  for (const name of ${JSON.stringify(Object.keys(GUEST_GLOBALS))}) if (globalThis[name] === undefined) throw new Error(name);
+  for (const name of ${JSON.stringify(Object.keys(GUEST_MODULES))}) if (require(name) === undefined) throw new Error(name);
+  api.on('message_sending', () => {});
+};`;
+
+async function cells(name: string, code: string): Promise<Contestant> {
+  const guest = new GuestCode(await guestCode());
+  const limits = limitsOf(pluginBudget(undefined, undefined));
+  const gauge = new Gauge(new SharedArrayBuffer(GAUGE_BYTES), 0);
+  return contestant(name, () => {
+    const cell = new Cell(guest, { cell: 1, plugin: "bench", limits, code, facts: FACTS, hasFineClock: false }, gauge);
+    const end = cell.load(LIMITS.loadWallMs);
+    if (end.end !== "result") throw new Error(`the cell did not load: ${JSON.stringify(end)}`);
+    cell.dispose();
+  });
+}
+
+function bare(): Contestant {
+  return contestant("floor: isolate with a context", () => {
+    const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
+    isolate.createContextSync();
+    isolate.dispose();
+  });
+}
+
+export default {
+  question: "a cell with the whole of the guest's world: what does starting it cost, in bare isolates with a context?",
+  run: (effort) =>
+    among(
+      [() => cells("creel, a cell with a plugin", IDLE), () => cells("creel, a plugin that touches everything", GREEDY), bare],
+      async (contestants) => {
+        const series = await latency(contestants, { ...effort, warmUpCalls: 100 }, { samples: 3 });
+        const [subject, greedy, floor] = series;
+        return {
+          ratios: [
+            ratio("cell with a plugin / isolate with a context", over(subject, floor), { atMost: 3 }),
+            ratio("cell that touches everything / isolate with a context", over(greedy, floor)),
+          ],
+          series,
+        };
+      },
+    ),
+} satisfies Case;

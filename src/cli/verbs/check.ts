@@ -1,0 +1,32 @@
+/** `creel check`: what is wrong with a plugin, before anybody installs it. */
+import { UsageError } from "../options.ts";
+import { defineVerb, EXIT } from "../verb.ts";
+
+export const check = defineVerb({
+  name: "check",
+  summary: "bundles a plugin, checks its types against the sandbox's world, and registers it in a sandbox without grants",
+  takes: "<folder or file>",
+  options: {
+    types: {
+      type: "string",
+      choices: ["auto", "none", "required"],
+      help: "check types: if TypeScript is found (auto, the default), never, or always",
+    },
+  },
+  examples: [
+    "creel check ./my-plugin",
+    "creel check ./my-plugin --types none",
+    "creel check ./my-plugin --json | jq '.problems[].message'",
+  ],
+  async run({ values, positionals, isJson, out }) {
+    const [path, extra] = positionals;
+    if (path === undefined || extra !== undefined)
+      throw new UsageError("check takes one plugin, as a folder or a file", 'such as "creel check ./my-plugin"');
+    const { examine } = await import("../check/examine.ts");
+    const { page } = await import("../check/page.ts");
+    const findings = await examine(path, values.types ?? "auto");
+    if (isJson) out.line(JSON.stringify(findings, (_, value: unknown) => value ?? null, 2));
+    else page(findings, out);
+    return findings.problems.length === 0 ? EXIT.ok : EXIT.failed;
+  },
+});

@@ -1,0 +1,1 @@
+declare var process: { readonly env: Record<string, string | undefined> };
