@@ -1,6 +1,5 @@
 // What does a cell cost to start, with the whole of the guest's world in it? Against an isolate with a context and nothing else. Cells start
 // when a host opens, when a plugin is reloaded, and after every kill, so it is part of how quickly a gateway is whole again.
-import ivm from "isolated-vm";
 import { limitsOf, pluginBudget } from "../../../src/host/budget.ts";
 import { guestCode } from "../../../src/host/guest-code.ts";
 import { Gauge, GAUGE_BYTES } from "../../../src/protocol/gauge.ts";
@@ -11,6 +10,7 @@ import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { contestant } from "../../contestant.ts";
 import type { Contestant } from "../../contestant.ts";
+import { emptyIsolate } from "../../floors/empty-isolate.ts";
 import { latency, over } from "../../measure.ts";
 
 const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
@@ -35,19 +35,11 @@ async function cells(name: string, code: string): Promise<Contestant> {
   });
 }
 
-function bare(): Contestant {
-  return contestant("floor: isolate with a context", () => {
-    const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
-    isolate.createContextSync();
-    isolate.dispose();
-  });
-}
-
 export default {
   question: "a cell with the whole of the guest's world: what does starting it cost, in bare isolates with a context?",
   run: (effort) =>
     among(
-      [() => cells("creel, a cell with a plugin", IDLE), () => cells("creel, a plugin that touches everything", GREEDY), bare],
+      [() => cells("creel, a cell with a plugin", IDLE), () => cells("creel, a plugin that touches everything", GREEDY), emptyIsolate],
       async (contestants) => {
         const series = await latency(contestants, { ...effort, warmUpCalls: 100 }, { samples: 3 });
         const [subject, greedy, floor] = series;
