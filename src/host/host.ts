@@ -8,6 +8,8 @@ import { chainRule } from "../protocol/chain-rule.ts";
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { pack } from "../protocol/frame.ts";
+import { FUNCTION_HOOKS } from "../protocol/functions.ts";
+import type { FunctionOutcome } from "../protocol/functions.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages.ts";
 import type { Hello } from "../protocol/messages.ts";
@@ -19,6 +21,8 @@ import type { CauseCarrier } from "./cause-tokens.ts";
 import { Causes } from "./causes.ts";
 import { HostEvents } from "./events.ts";
 import type { FactName, Facts } from "./events.ts";
+import { Functions } from "./functions.ts";
+import type { DeclaredFunction, FunctionCall } from "./functions.ts";
 import { guestCode } from "./guest-code.ts";
 import { Hearing } from "./hearing.ts";
 import { inspect } from "./inspect.ts";
@@ -29,6 +33,8 @@ import type { StartUnit } from "./lanes/unit.ts";
 import { logFacts } from "./log.ts";
 import type { Logger } from "./log.ts";
 import type { Plugin } from "./plugin.ts";
+import { PluginServices } from "./plugin-services.ts";
+import type { ServiceReport } from "./plugin-services.ts";
 import { Plugins } from "./plugins.ts";
 import { QuarantineFile } from "./quarantine-file.ts";
 import { Registry } from "./registry.ts";
@@ -41,9 +47,12 @@ import { RecursionGuard } from "./recursion.ts";
 import { Reporter } from "./reporter.ts";
 import { idleFailures } from "./remarks.ts";
 import { Fetches, fetchServices } from "./services/fetch.ts";
+import { Kv, kvServices } from "./services/kv.ts";
+import type { Secrets } from "./services/secrets.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
+import { Updates, updateServices } from "./services/updates.ts";
 import { suggest } from "./suggest.ts";
 
 export interface HostOptions {
@@ -62,12 +71,28 @@ export interface HostOptions {
   /** Where what must survive a restart is kept; undefined: nowhere. */
   readonly stateDir: string | undefined;
   readonly logger: Logger;
+  readonly secrets: Secrets;
 }
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Only this plugin's handlers: for hooks that concern one plugin, such as the owner of a conversation. */
   readonly plugin?: string;
+}
+
+/** Which function is called: the one of that name, or the one of that plugin. */
+export type FunctionTarget = { readonly plugin?: string } & (
+  | { readonly tool: string }
+  | { readonly command: string }
+  | { readonly method: string }
+);
+
+export interface FunctionCallOptions {
+  readonly signal?: AbortSignal;
+  /** What the function is told about the call beside its argument: `toolCallId`, `sessionKey`, `agentId`, `channel`, `senderId` and the like. Data. */
+  readonly ctx?: Readonly<Record<string, unknown>>;
+  /** Told what a tool reports while it works. Not trusted: it is whatever the plugin said. */
+  readonly onUpdate?: (update: unknown) => void;
 }
 
 function only(plan: Plan, plugin: string | undefined): Plan {
@@ -80,12 +105,16 @@ export class CoreHost {
   readonly #hooks: HookTable;
   readonly #events: HostEvents;
   readonly #registry: Registry;
+  readonly #functions: Functions;
+  readonly #pluginServices: PluginServices;
+  readonly #updates = new Updates();
   readonly #breaker: Breaker;
   readonly #plugins: Plugins;
   readonly #fleet: Fleet;
   readonly #sync: SyncLines;
   readonly #causes = new Causes(this.id);
   readonly #sessions: Sessions;
+  readonly #kv: Kv;
   readonly #services: Services;
   readonly #hearing: Hearing;
   readonly #approvals: Approvals;
@@ -103,6 +132,10 @@ export class CoreHost {
     this.#hooks = options.hooks;
     this.#events = new HostEvents(this.id, (error) => options.logger.error({ err: error }, "a listener of the host threw"));
     this.#registry = new Registry(options.hooks, options.hasInternal);
+    this.#functions = new Functions({
+      run: (hook, plan, event, context, call) => this.#callFunction(hook, plan, event, context, call),
+    });
+    this.#pluginServices = new PluginServices(this.#functions, options.logger);
     this.#breaker = new Breaker({
       events: this.#events,
       file: options.stateDir === undefined ? undefined : new QuarantineFile(options.stateDir, options.logger),
@@ -110,6 +143,8 @@ export class CoreHost {
     });
     this.#plugins = new Plugins({
       registry: this.#registry,
+      functions: this.#functions,
+      services: this.#pluginServices,
       events: this.#events,
       breaker: this.#breaker,
       lane: (index) => this.#fleet.lanes[index]!,
@@ -117,6 +152,7 @@ export class CoreHost {
         this.#fleet.startSlow();
         return this.#fleet.slow;
       },
+      left: (plugin, cell) => this.#services.left(plugin, cell),
     });
     this.#fleet = new Fleet({
       ...options,
@@ -140,7 +176,12 @@ export class CoreHost {
       guard,
       emit: (hook, event) => this.emit(hook, event),
     });
-    this.#services = new Services([sessionServices(this.#sessions, this.#causes), fetchServices(new Fetches(), this.#causes, guard)]);
+    this.#kv = new Kv({ stateDir: options.stateDir, causes: this.#causes, logger: options.logger });
+    this.#services = new Services([
+      sessionServices(this.#sessions, this.#causes),
+      fetchServices(new Fetches({ secrets: options.secrets }), this.#causes, guard),
+      updateServices(this.#updates), kvServices(this.#kv),
+    ]);
     this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services });
     this.#approvals = new Approvals({
       ask: options.gateway.requestApproval,
@@ -157,19 +198,22 @@ export class CoreHost {
     this.#reporter = new Reporter({ events: this.#events, plugins: this.#plugins, hooks: options.hooks, logger: options.logger });
     this.#idle = idleFailures(options.failure, options.hooks);
     for (const [hook, diagnostic] of this.#idle) options.logger.warn({ hook, diagnostic }, "a setting has no effect");
+    options.secrets.tell(this.#events);
     logFacts(this.#events, options.logger);
   }
 
   /** Starts the sandbox and loads the plugins. Rejects when the sandbox does not start; a plugin that does not load is only noted. */
   async open(plugins: readonly Plugin[]): Promise<void> {
     this.#fleet.warm();
-    const rules = Object.fromEntries(Object.values(this.#hooks).map((hook) => [hook.name, chainRule(hook)]));
+    const hooks = [...Object.values(this.#hooks), ...Object.values(FUNCTION_HOOKS)];
+    const rules = Object.fromEntries(hooks.map((hook) => [hook.name, chainRule(hook)]));
     const guest = await guestCode();
     this.#greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules } satisfies Hello, guest);
     await Promise.all(plugins.map((plugin) => this.#plugins.add(plugin)));
     await this.#fleet.start();
     await this.#plugins.settled();
     if (this.#listensSync()) this.#sync.open();
+    this.#pluginServices.open(this.#plugins.list());
   }
 
   has(hook: string): boolean {
@@ -217,11 +261,11 @@ export class CoreHost {
   }
 
   plugins(): PluginReport[] {
-    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry, this.#idle));
+    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv));
   }
 
   inspect(id: string): PluginReport {
-    return inspect(this.#plugins.get(id), this.#registry, this.#idle);
+    return inspect(this.#plugins.get(id), this.#registry, this.#functions, this.#idle, this.#kv);
   }
 
   async reload(id: string): Promise<PluginReport> {
@@ -233,6 +277,45 @@ export class CoreHost {
 
   disable(id: string): void {
     this.#plugins.disable(id);
+  }
+
+  /** What plugins have declared for the gateway to call; of those that share a name the one of the first plugin. */
+  tools(): DeclaredFunction<"tool">[] {
+    return this.#functions.list("tool");
+  }
+
+  commands(): DeclaredFunction<"command">[] {
+    return this.#functions.list("command");
+  }
+
+  methods(): DeclaredFunction<"method">[] {
+    return this.#functions.list("method");
+  }
+
+  services(): ServiceReport[] {
+    return this.#pluginServices.list();
+  }
+
+  /** Calls a tool, a command or a gateway method. Rejects only for the caller's own mistakes, as `run` does. */
+  async call(target: FunctionTarget, argument?: unknown, options: FunctionCallOptions = {}): Promise<FunctionOutcome> {
+    if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
+    const { signal, ctx, onUpdate } = options;
+    const [kind, name] =
+      "tool" in target
+        ? (["tool", target.tool] as const)
+        : "command" in target
+          ? (["command", target.command] as const)
+          : (["method", target.method] as const);
+    let ends: (() => void) | undefined;
+    const began = (run: number, plugin: string): void => {
+      if (onUpdate) ends = this.#updates.listen(run, plugin, onUpdate);
+    };
+    const context = { ...ctx, ...(onUpdate && { wantsUpdates: true }) };
+    try {
+      return await this.#functions.call(target.plugin, kind, name, [argument], { signal, context, began });
+    } finally {
+      ends?.();
+    }
   }
 
   /** Out of quarantine. */
@@ -285,6 +368,7 @@ export class CoreHost {
       await Promise.race([drained, sleep(LIMITS.drainMs, undefined, { signal: patience.signal }).catch(() => {})]);
       patience.abort();
     }
+    await this.#pluginServices.close();
     await this.#approvals.close();
     // What plugins were told last must reach them.
     await Promise.all(this.#fleet.lanes.map((lane) => lane.reached()));
@@ -301,6 +385,17 @@ export class CoreHost {
     const isNested = hook.guardsNesting === true && this.#causes.isInside(hook.name, chain);
     const failure = this.#options.failure[hook.name] ?? hook.failure;
     return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested, isCalm: this.#breaker.isCalm };
+  }
+
+  /** One function of one plugin; otherwise a run like any other. */
+  async #callFunction(hook: AnyHook, plan: Plan, event: unknown, context: unknown, call: FunctionCall): Promise<Outcome> {
+    const { signal, chain, began } = call;
+    signal?.throwIfAborted();
+    const input = chain
+      ? this.#causes.within(chain, () => this.#input(hook, plan, event, context))
+      : this.#input(hook, plan, event, context);
+    began?.(input.cause, plan[0]!.plugin.id);
+    return this.#start(input, signal);
   }
 
   #start(input: RunInput, signal: AbortSignal | undefined): Promise<Outcome> {

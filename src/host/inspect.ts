@@ -2,8 +2,11 @@
 import type { CallError } from "../protocol/outcome.ts";
 import type { CallBudget, PluginBudget } from "./budget.ts";
 import type { CircuitReport } from "./circuit.ts";
+import type { Functions } from "./functions.ts";
 import type { Plugin, PluginStatus } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
+import type { SecretReport, Secrets } from "./services/secrets.ts";
+import type { Kv, KvReport } from "./services/kv.ts";
 
 export interface PluginReport {
   readonly id: string;
@@ -22,12 +25,16 @@ export interface PluginReport {
   readonly circuit: CircuitReport;
   /** What it may take, and who said so; what each of its calls may take is with its hooks. */
   readonly budget: PluginBudget;
+  /** What it keeps in its store; undefined: it was granted none. */
+  readonly kv: KvReport | undefined;
   readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
   readonly hooks: readonly { readonly hook: string; readonly priority: number; readonly budget: CallBudget }[];
+  /** The secrets its grants name, and what became of them. Never their values. */
+  readonly secrets: readonly SecretReport[];
 }
 
 /** `idle`: what the operator set without effect, by hook. */
-export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): PluginReport {
+export function inspect(plugin: Plugin, registry: Registry, functions: Functions, idle: ReadonlyMap<string, string>, kv: Kv): PluginReport {
   const { id, name, version, status, error, home, loadMs, replacements, circuit, bundle } = plugin;
   return {
     id,
@@ -35,15 +42,17 @@ export function inspect(plugin: Plugin, registry: Registry, idle: ReadonlyMap<st
     version,
     status,
     error,
-    diagnostics: [...plugin.diagnostics, ...plugin.remarks.values(), ...concerning(plugin, registry, idle)],
+    diagnostics: [...plugin.diagnostics, ...functions.shadowed(plugin), ...plugin.remarks.values(), ...concerning(plugin, registry, idle)],
     lane: home?.lane.index ?? plugin.lane,
     isSlow: home !== undefined && home.lane.index !== plugin.lane,
     loadMs,
     replacements,
     circuit: circuit.report(),
     budget: plugin.budget,
+    kv: kv.report(plugin),
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
+    secrets: secrets.report(id, plugin.grants),
   };
 }
 

@@ -4,6 +4,7 @@ import { pack } from "../protocol/frame.ts";
 import type { LaneMessage } from "../protocol/messages.ts";
 import type { CallError } from "../protocol/outcome.ts";
 import { registration } from "../protocol/registration.ts";
+import type { Registration } from "../protocol/registration.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { limitsOf } from "./budget.ts";
@@ -12,6 +13,7 @@ import type { Breaker } from "./breaker.ts";
 import { bundleFile, bundleText } from "./bundle.ts";
 import type { PluginBundle } from "./bundle.ts";
 import type { HostEvents } from "./events.ts";
+import type { Functions } from "./functions.ts";
 import { guestError, oneLine, ownError } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
@@ -19,28 +21,34 @@ import { findPlugin } from "./manifest.ts";
 import { Cells } from "./cells.ts";
 import { factsOf } from "./guest-facts.ts";
 import type { Home, Plugin } from "./plugin.ts";
+import type { PluginServices } from "./plugin-services.ts";
 import type { Registry } from "./registry.ts";
 import { checkScript } from "./turn-script.ts";
 
 export interface PluginsOptions {
   readonly registry: Registry;
+  readonly functions: Functions;
+  readonly services: PluginServices;
   readonly events: HostEvents;
   readonly breaker: Breaker;
   /** A quick lane, by its number. */
   lane(index: number): LaneClient;
   /** The lane of those who have used up a turn; it is started when it is asked for. */
   slowLane(): LaneClient;
+  /** A cell is gone, with all that was in it. */
+  left(plugin: Plugin, cell: number): void;
 }
 
 export class Plugins {
   readonly #all = new Map<string, Plugin>();
   readonly #options: PluginsOptions;
-  readonly cells = new Cells();
+  readonly cells: Cells;
   /** Those who wait for a plugin to have loaded or failed. */
   readonly #settled = new Map<Plugin, PromiseWithResolvers<void>>();
 
   constructor(options: PluginsOptions) {
     this.#options = options;
+    this.cells = new Cells((plugin, cell) => options.left(plugin, cell));
   }
 
   /** Does any of them hold a grant with which it could cause further runs? */
@@ -78,7 +86,7 @@ export class Plugins {
     if (tenancy?.home.lane !== lane) return undefined;
     if (isLoad) return LIMITS.loadCpuMs;
     const budgets = this.#options.registry.handlersOf(tenancy.plugin).map(({ budget }) => budget.cpuMs.value);
-    return Math.max(LIMITS.cpuMs, ...budgets);
+    return Math.max(LIMITS.cpuMs, ...budgets, ...this.#options.functions.cpuMsOf(tenancy.plugin));
   }
 
   /** Resolves when none is loading any more. */
@@ -91,6 +99,7 @@ export class Plugins {
     plugin.status = "loading";
     plugin.error = undefined;
     plugin.loadDeaths = 0;
+    await this.#options.services.stop(plugin);
     plugin.remarks.clear();
     await this.#bundle(plugin);
     if (!plugin.bundle || this.get(id).status !== "loading") return;
@@ -120,8 +129,12 @@ export class Plugins {
     const plugin = this.get(id);
     plugin.status = "disabled";
     plugin.isOpening = false;
-    this.#options.registry.remove(plugin);
-    this.cells.drop(plugin.home!);
+    const home = { ...plugin.home! };
+    const ending = this.#options.services.stop(plugin);
+    this.#undeclare(plugin);
+    // What is to be stopped needs its cell for a while.
+    if (ending) void ending.then(() => this.cells.find(home.cell) && this.cells.drop(home));
+    else this.cells.drop(home);
     this.#settle(plugin);
   }
 
@@ -131,6 +144,7 @@ export class Plugins {
     this.cells.drop(plugin.home!);
     if (plugin.next) this.cells.drop(plugin.next);
     plugin.next = undefined;
+    this.#options.services.lost(plugin);
     this.#quarantined(plugin);
   }
 
@@ -165,7 +179,7 @@ export class Plugins {
       plugin.next = undefined;
     }
     plugin.registered = found.handlers;
-    const diagnostics = this.#options.registry.set(plugin, home, found);
+    const diagnostics = this.#declare(plugin, home, found.handlers);
     if (found.id !== undefined && found.id !== plugin.id)
       diagnostics.push(`the plugin calls itself "${oneLine(found.id, LIMITS.nameChars)}"; here it is "${plugin.id}"`);
     plugin.diagnostics = diagnostics;
@@ -173,6 +187,7 @@ export class Plugins {
     plugin.error = undefined;
     plugin.loadDeaths = 0;
     this.#settle(plugin);
+    this.#options.services.loaded(plugin);
   }
 
   /** It takes more than its share of a CPU. */
@@ -186,6 +201,7 @@ export class Plugins {
    * plugins were loading in it, the first of those in the lane, since a lane loads one after the other.
    */
   sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined): Plugin | undefined {
+    for (const lane of lanes) this.cells.died(lane);
     const blamed = culprit === undefined ? undefined : this.cells.was(culprit)?.plugin;
     const suspects = blamed ? [blamed] : lanes.flatMap((lane) => this.#firstOpening(lane) ?? []);
     for (const plugin of suspects) this.#killed(plugin, why, plugin === blamed);
@@ -242,7 +258,7 @@ export class Plugins {
     plugin.isOpening = false;
     plugin.status = "failed";
     plugin.error = error;
-    this.#options.registry.remove(plugin);
+    this.#undeclare(plugin);
     this.#settle(plugin);
   }
 
@@ -251,8 +267,19 @@ export class Plugins {
     plugin.status = "quarantined";
     plugin.error = refusal(plugin);
     if (plugin.registered && this.#options.registry.handlersOf(plugin).length === 0)
-      plugin.diagnostics = this.#options.registry.set(plugin, plugin.home!, { handlers: plugin.registered });
+      plugin.diagnostics = this.#declare(plugin, plugin.home!, plugin.registered);
     this.#settle(plugin);
+  }
+
+  /** Gives what was not accepted, and why. */
+  #declare(plugin: Plugin, home: Home, handlers: Registration["handlers"]): string[] {
+    const { registry, functions } = this.#options;
+    return [...registry.set(plugin, home, { handlers }), ...functions.set(plugin, home, { handlers })];
+  }
+
+  #undeclare(plugin: Plugin): void {
+    this.#options.registry.remove(plugin);
+    this.#options.functions.remove(plugin);
   }
 
   #settle(plugin: Plugin): void {
@@ -287,8 +314,8 @@ async function bundleSource({ source }: Plugin): Promise<PluginBundle> {
     await checkScript(source.path);
     return bundleFile(dirname(source.path), source.path, source.adapter);
   }
-  const { root, entry, adapter } = await findPlugin(source.path);
-  return bundleFile(root, entry, adapter);
+  const { root, entry, adapter, ownsRoot } = await findPlugin(source.path);
+  return bundleFile(root, entry, adapter, ownsRoot);
 }
 
 /** What a handler's failure is called when it happens while loading. */

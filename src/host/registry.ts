@@ -67,10 +67,12 @@ export class Registry {
   }
 
   /** Replaces what a plugin listens to. Gives the diagnostics of what was not accepted. */
-  set(plugin: Plugin, home: Home, registration: Registration): string[] {
+  set(plugin: Plugin, home: Home, registration: Pick<Registration, "handlers">): string[] {
     const diagnostics: string[] = [];
     const listed: Listed[] = [];
-    for (const [index, { hook: key, options }] of registration.handlers.entries()) {
+    for (const [index, { hook: key, options, function: declared }] of registration.handlers.entries()) {
+      // No handler; see functions.ts.
+      if (declared) continue;
       const hook = this.#hooks[key] ?? this.#anyOf(key);
       const refusal = hook
         ? (this.#switchedOff(hook, key) ?? missingPermission(hook, plugin))

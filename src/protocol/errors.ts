@@ -56,6 +56,11 @@ export const ERRORS = {
     message: "the configuration {source} cannot be read: {detail}",
     fix: "check the path and that the file is JSON",
   },
+  ERR_FUNCTION_UNKNOWN: {
+    audience: "gateway",
+    message: 'no plugin of this host has declared the {kind} "{name}"{hint}',
+    fix: "host.tools(), host.commands(), host.methods() and host.services() list what there is",
+  },
   ERR_PLUGIN_UNKNOWN: { audience: "gateway", message: 'there is no plugin "{plugin}" in this host', fix: "host.plugins() lists them" },
   ERR_PLUGIN_ID: {
     audience: "operator",
@@ -275,6 +280,12 @@ export const ERRORS = {
     message: "{origin} did not answer in full within {ms} ms",
     fix: "ask for less, or try again later",
   },
+  ERR_FETCH_BODY: {
+    audience: "author",
+    message: "the answer's body cannot be read: {detail}",
+    fix: "read a body soon, in one place, and to its end",
+  },
+  ERR_FETCH_ABORTED: { audience: "author", message: "the request was aborted", fix: "none needed: it was the plugin's own doing" },
   ERR_FETCH_FAILED: { audience: "author", message: "the request to {origin} failed: {detail}", fix: "try again later" },
   ERR_FETCH_BUSY: {
     audience: "author",
@@ -285,6 +296,31 @@ export const ERRORS = {
     audience: "author",
     message: "the plugin has made more than {limit} requests in {seconds} s",
     fix: "make fewer, and none in answer to your own doing",
+  },
+  ERR_KV_QUOTA: {
+    audience: "operator",
+    message: "the store may hold {limit} {what}, and this would make it {count}; nothing was written",
+    fix: "delete something, or set a larger grants.kv.maxBytes",
+  },
+  ERR_KV_NUMBER: {
+    audience: "author",
+    message: "the entry cannot be incremented: {detail}",
+    fix: "keep nothing but numbers under keys that are incremented",
+  },
+  ERR_KV_CONFLICT: {
+    audience: "author",
+    message: "the entry was changed by others each of the {limit} times it was to be updated",
+    fix: "use increment for counters, or spread the updates over several keys",
+  },
+  ERR_KV_RATE: {
+    audience: "author",
+    message: "the plugin has used its store more than {limit} times in {seconds} s",
+    fix: "read several keys with getMany, and write less often",
+  },
+  ERR_STORE_FAILED: {
+    audience: "operator",
+    message: "what the plugin has stored is not available: {detail}",
+    fix: "see the gateway's log, and the permissions and free space of stateDir",
   },
   ERR_SANDBOX_DIED: {
     audience: "operator",

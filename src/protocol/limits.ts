@@ -127,9 +127,30 @@ export const LIMITS = {
   fetchMs: 30_000,
   /** Redirects of one request. Browsers follow 20; an API that needs more than a few is a loop. */
   fetchRedirects: 5,
-  /** Bodies of a request and of its answer, decompressed. An answer is parsed in one turn: 1 MB of it fits into a call's CPU time, and written as JSON, at worst six times as long, into a frame. */
+  /** Body of a request: written as JSON it is at worst six times as long, and must fit into a frame. */
   fetchRequestBytes: 1024 * 1024,
-  fetchResponseBytes: 1024 * 1024,
+  /** Body of an answer, decompressed. It comes in pieces, but most plugins put them together: an eighth of a cell's heap. */
+  fetchResponseBytes: 4 * 1024 * 1024,
+  /** So much of a body, if it is there within so much time after the head, travels with the head: most answers are one message. */
+  fetchInlineBytes: 64 * 1024,
+  fetchInlineMs: 20,
+  /** The rest travels in pieces of at most this size, which six times as long still fit into a frame. */
+  fetchChunkBytes: 256 * 1024,
+  /**
+   * A piece waits for more to come with it, the longer the more pieces there were: a stream of events is felt as one at first, and
+   * one that goes on for as long as a handler may last still takes fewer questions than a call has.
+   */
+  fetchGatherStepMs: 2,
+  fetchGatherMs: 100,
+  /** A body, from its head to its end: a model's long answer takes a minute or two. */
+  fetchBodyMs: 180_000,
+  /** A body that nobody reads holds a connection and a place among the pending requests for so long. */
+  fetchIdleMs: 15_000,
+  /** How long a connection is kept for the plugin's next request; servers keep theirs for five seconds and more. */
+  fetchKeepAliveMs: 4_000,
+  /** Shorter secrets are found in innocent answers; longer ones are no header any more. */
+  secretChars: 8,
+  secretMaxChars: 4_096,
   /** Headers of a request, names and values together: what common servers take. */
   fetchHeaderBytes: 8 * 1024,
   fetchUrlChars: 8 * 1024,
@@ -150,8 +171,70 @@ export const LIMITS = {
   patchWindowMs: 10_000,
   /** Functions a plugin has handed out and that were not called: an approval may take ten minutes, one that is not asked for is never called. Older ones are forgotten. */
   keptFunctions: 4_096,
-  /** Handlers one plugin may register. */
+  /** A plugin's store: its keys and values together, one of each, and the number of entries as a share of the bytes, since SQLite needs about so many for the smallest. */
+  kvBytes: 10 * 1024 * 1024,
+  kvKeyBytes: 1_024,
+  kvValueBytes: 256 * 1024,
+  kvBytesPerEntry: 64,
+  /** Keys that are read at once, entries that are listed at once, and the bytes of them that are answered at once: a page is parsed in one turn. */
+  kvKeys: 128,
+  kvPage: 1_000,
+  kvPageUsual: 100,
+  kvPageBytes: 1024 * 1024,
+  /** Nothing that is to be forgotten some day is to be kept for longer. */
+  kvTtlMs: 10 * 365 * 24 * 3_600_000,
+  /** How often an update is tried when others change the entry meanwhile. */
+  kvTries: 100,
+  /** Entries that have run out and are deleted along with every write, and at once where room is needed: 256 take about a millisecond. */
+  kvSweep: 8,
+  kvSweepMany: 256,
+  /** Questions of one plugin to its store, per window: at about 30 µs each they take a twentieth of the gateway's thread. */
+  kvOpsPerWindow: 20_000,
+  kvWindowMs: 10_000,
+  /** How long it is remembered which chain wrote an entry, and of how many entries. A loop that takes longer than that per round is slower than the rate of patches allows for. */
+  kvCauseMs: 10_000,
+  kvCauses: 1_000,
+  /** Pages of a store's log that are moved into its file at once: 1 MB. Longer logs make longer pauses. */
+  storeCheckpointPages: 256,
+  /** How long work on a store waits for another process's lock, in all and at most between two tries. A transaction of ours takes well under a millisecond. */
+  storeBusyMs: 2_000,
+  storeRetryMs: 16,
+  /** Handlers, tools, commands and the like that one plugin may register. */
   handlers: 512,
+  /** What a plugin says about one of its tools or commands: a long manual and a large JSON Schema fit in. */
+  declarationChars: 64 * 1024,
+  /** Wall time of one call of a tool, a command, a gateway method or a job: an agent waits for it, and it does real work. */
+  functionWallMs: 60_000,
+  /** What a service of a plugin's gets to end in, when the host closes or the plugin is loaded again. */
+  serviceStopMs: 5_000,
+  /** A plugin's own files, as far as its cell gets them: the largest are left out. They are on its heap, and are sent with its code in one frame. */
+  packageBytes: 4 * 1024 * 1024,
+  packageFiles: 2_000,
+  /** As they are sent: a third longer at most, and the names of all that were found. */
+  packageSentChars: 8 * 1024 * 1024,
+  /** Files that are looked at to find these, and how deep. */
+  packageLooks: 20_000,
+  packageDepth: 32,
+  /** A plugin's volume: usual, and at most. All of it is on its cell's heap, and crosses in one frame, a third longer. */
+  volumeBytes: 4 * 1024 * 1024,
+  volumeMaxBytes: 8 * 1024 * 1024,
+  /** Files and folders of a volume; the characters of all their paths, of one path and one name, and how deep: what a frame can hold, and what Linux allows. */
+  volumeFiles: 10_000,
+  volumePathsChars: 1024 * 1024,
+  volumePathChars: 512,
+  volumeNameBytes: 255,
+  volumeDepth: 32,
+  /** Changes in one message: so many take about 10 ms of the gateway's thread. */
+  volumeChanges: 256,
+  /** What a volume may be made to write down per window, a change counting as so many bytes at least. At 30 µs each, changes then take a twentieth of the gateway's thread. */
+  volumeChangeBytes: 4_096,
+  volumeWriteBytes: 64 * 1024 * 1024,
+  volumeWindowMs: 10_000,
+  /** Pieces that a file's content may be kept in before it is made one again: every append is a piece. */
+  volumePieces: 256,
+  /** Scratch space of a cell: on its heap, and gone with it. */
+  tmpBytes: 1024 * 1024,
+  tmpFiles: 1_000,
   /** Length of a plugin's id and of a hook's name. */
   nameChars: 128,
   /** How long `close` waits for runs in flight before it ends them. */

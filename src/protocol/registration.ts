@@ -28,7 +28,17 @@ export const registration = z.object({
   name: z.string().max(LIMITS.nameChars).optional(),
   version: z.string().max(64).optional(),
   /** In registration order; the position is the handler's number. */
-  handlers: z.array(z.object({ hook: name, options: handlerOptions })).max(LIMITS.handlers),
+  handlers: z
+    .array(
+      z.object({
+        /** A hook, or, of a function, its kind. */
+        hook: name,
+        options: handlerOptions,
+        /** Set for what is no handler of a hook; see functions.ts. `about` is judged where the function is taken in. */
+        function: z.object({ name, about: z.unknown() }).optional(),
+      }),
+    )
+    .max(LIMITS.handlers),
 });
 export type Registration = z.infer<typeof registration>;
 

@@ -11,7 +11,10 @@ import type { SessionEntry, SessionPatch } from "../host/services/session.ts";
 import type { FactName, Facts } from "../host/events.ts";
 import { guestCode } from "../host/guest-code.ts";
 import { CoreHost } from "../host/host.ts";
-import type { RunOptions } from "../host/host.ts";
+import type { FunctionCallOptions, FunctionTarget, RunOptions } from "../host/host.ts";
+import type { DeclaredFunction } from "../host/functions.ts";
+import type { ServiceReport } from "../host/plugin-services.ts";
+import type { FunctionOutcome } from "../protocol/functions.ts";
 import type { PluginReport } from "../host/inspect.ts";
 import { startProcessUnit } from "../host/lanes/process-unit.ts";
 import { buildWalls } from "../host/lanes/machine.ts";
@@ -57,6 +60,15 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   disable(plugin: string): void;
   /** Lets a plugin out of quarantine: it starts afresh, as if it had never failed. */
   release(plugin: string): Promise<PluginReport>;
+  /** What plugins have declared for agents and users. Of two with one name the plugin that comes first has it; `inspect` tells the other. */
+  tools(): DeclaredFunction<"tool">[];
+  commands(): DeclaredFunction<"command">[];
+  /** Methods that plugins add to the gateway. What one answers is `{ ok, payload, error }`. */
+  methods(): DeclaredFunction<"method">[];
+  /** Work in the background that plugins have; the host starts and stops it. */
+  services(): ServiceReport[];
+  /** Calls a tool with its parameters, a command with its text, a method with its parameters. Rejects only for the caller's own mistakes. */
+  call(target: FunctionTarget, argument?: unknown, options?: FunctionCallOptions): Promise<FunctionOutcome>;
   /** Gives the function that ends the subscription. */
   on<K extends FactName>(fact: K, listener: (fact: Facts[K]) => void): () => void;
   /** Process ids of the sandbox; empty with thread isolation. */
@@ -66,7 +78,7 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
 }
 
 export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, logger } = await resolveOptions(options);
+  const { isolation, lanes, config, stateDir, plugins, secrets, logger } = await resolveOptions(options);
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
@@ -79,6 +91,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     gateway: options.gateway ?? {},
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     stateDir,
+    secrets,
     logger,
   });
   try {

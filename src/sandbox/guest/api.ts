@@ -1,34 +1,21 @@
 /** Inside the isolate: the `api` object that `register` receives. */
 import { LOG_LEVELS_ORDER } from "./log-levels.ts";
 import { ask } from "./asks.ts";
+import { declareHandler } from "./declared.ts";
+import type { Handler } from "./declared.ts";
 import { show } from "./describe.ts";
+import { kv } from "./kv.ts";
 import { INVOCATION_HOOK } from "../../protocol/invocation.ts";
 import { withInvocation } from "./invocation.ts";
 import { postLog } from "./mailbox.ts";
+import { registerCommand, registerGatewayMethod, registerService, registerTool, setSurroundings } from "./register.ts";
 import { bare, isArray, NativeDate, NativeError } from "./primordials.ts";
-
-export type Handler = (event: unknown, context: unknown) => unknown;
-
-export interface Declared {
-  hook: string;
-  options: unknown;
-}
-
-/** The plugin's handlers; the position is the number the host knows one by. */
-export const handlers: Handler[] = [];
-export const declared: Declared[] = [];
-let open = true;
-
-export function endRegistration(): void {
-  open = false;
-}
 
 function on(hook: unknown, handler: unknown, options?: unknown): void {
   if (typeof hook !== "string") throw new NativeError("api.on needs the name of a hook");
   if (typeof handler !== "function") throw new NativeError(`api.on("${hook}") needs a handler function`);
-  if (!open) throw new NativeError(`api.on("${hook}") was called after register had returned`);
-  declared[declared.length] = bare({ hook, options: options ?? bare({}) });
-  handlers[handlers.length] = hook === INVOCATION_HOOK ? withInvocation(handler as Handler) : (handler as Handler);
+  const called = hook === INVOCATION_HOOK ? withInvocation(handler as Handler) : (handler as Handler);
+  declareHandler(hook, called, options, `api.on("${hook}")`);
 }
 
 /** OpenClaw's way to listen to internal events: one or several names; the event's timestamp is a Date. */
@@ -73,9 +60,21 @@ export const consoleGlobal = {
 
 /** Facts come from the host: id, name, version, pluginConfig. */
 export function createApi(facts: Record<string, unknown>): object {
+  setSurroundings({ config: facts.config, pluginConfig: facts.pluginConfig, logger: logger() });
   const session = {
     get: (key: unknown) => ask("session.get", bare({ key })),
     patch: (patch: unknown) => ask("session.patch", patch),
   };
-  return { ...facts, logger: logger(), on, registerHook, session };
+  return {
+    ...facts,
+    logger: logger(),
+    on,
+    registerHook,
+    registerTool,
+    registerCommand,
+    registerGatewayMethod,
+    registerService,
+    session,
+    kv: { ...kv },
+  };
 }

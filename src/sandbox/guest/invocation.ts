@@ -2,7 +2,7 @@
  * Inside the isolate: `ctx.hookInvocation`. A handler that goes on after its call is over (a detached promise, a timer) can ask
  * whether anybody still waits for it. It protects an author from a mistake; nothing of the host's depends on it.
  */
-import type { Handler } from "./api.ts";
+import type { Handler } from "./declared.ts";
 import { turn } from "./mailbox.ts";
 import { bare, call, isThenable, NativeError, NativePromise, promiseThen, SafeMap } from "./primordials.ts";
 

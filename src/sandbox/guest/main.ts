@@ -6,8 +6,10 @@
 import { fixBuffers } from "./buffers.ts";
 import { limits, setLimits } from "./limits.ts";
 import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
-import { consoleGlobal, createApi, declared, endRegistration, handlers } from "./api.ts";
+import { consoleGlobal, createApi } from "./api.ts";
+import { abortCall } from "./abortable.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
+import { declared, endRegistration, handlers } from "./declared.ts";
 import { describeError } from "./describe.ts";
 import { keep, take } from "./handles.ts";
 import { endInvocation } from "./invocation.ts";
@@ -153,6 +155,7 @@ function abandon(number: number): void {
   dropTimersOf(number);
   dropQuestionsOf(number);
   endInvocation(number);
+  abortCall(number);
 }
 
 function mail(): string | undefined {

@@ -1,0 +1,69 @@
+/**
+ * Functions that a plugin declares while it registers, for the host to call later: tools, commands, gateway methods, services,
+ * jobs. A call of one travels as a run of one handler does, with the same budgets, so each kind has the definition of a hook;
+ * these are no hooks, though: nobody listens to them, and the catalog does not have them.
+ */
+import * as z from "zod";
+import { defineHook } from "./hooks/define.ts";
+import { LIMITS } from "./limits.ts";
+import type { CallError } from "./outcome.ts";
+import type { CallStatus } from "./messages.ts";
+
+export const FUNCTION_KINDS = ["tool", "command", "method", "service", "job"] as const;
+export type FunctionKind = (typeof FUNCTION_KINDS)[number];
+
+const event = z.object({ args: z.array(z.unknown()) });
+const context = z.record(z.string(), z.unknown());
+/** Any JSON; that it is not too long is the business of the plugin's `bytesOut`. */
+const result = z.object({ value: z.unknown().optional() });
+
+function definition<const Kind extends FunctionKind>(name: Kind, summary: string, wallMs: number) {
+  return defineHook({ name, kind: "modify", summary, event, context, result, merge: { value: { rule: "last" } }, budget: { wallMs } });
+}
+
+/** By kind. The name is what operators set budgets by: `hooks.timeouts.tool`. */
+export const FUNCTION_HOOKS = {
+  tool: definition("tool", "A tool for agents.", LIMITS.functionWallMs),
+  command: definition("command", "A command for users.", LIMITS.functionWallMs),
+  method: definition("method", "A method of the gateway.", LIMITS.functionWallMs),
+  service: definition("service", "Something that is started with the host and stopped with it.", LIMITS.awaitedWallMs),
+  job: definition("job", "Work at a later time.", LIMITS.functionWallMs),
+} as const satisfies Record<FunctionKind, unknown>;
+
+const text = z.string().max(LIMITS.declarationChars);
+
+/** What a plugin says about a function, per kind, as it comes out of its cell. */
+export const FUNCTION_ABOUT = {
+  tool: z.object({
+    label: z.string().max(LIMITS.nameChars).optional(),
+    description: text.optional(),
+    /** JSON Schema. */
+    parameters: z.record(z.string(), z.unknown()).optional(),
+    /** Only for agents whose gateway allows it by name. */
+    optional: z.boolean().optional(),
+  }),
+  command: z.object({
+    description: text.optional(),
+    acceptsArgs: z.boolean().optional(),
+    requireAuth: z.boolean().optional(),
+  }),
+  method: z.object({ scope: z.string().max(LIMITS.nameChars).optional() }),
+  service: z.object({}),
+  job: z.record(z.string(), z.unknown()),
+} as const satisfies Record<FunctionKind, z.ZodType>;
+
+export type FunctionAbout<K extends FunctionKind> = z.output<(typeof FUNCTION_ABOUT)[K]>;
+
+/** What a call of a function came to. */
+export interface FunctionOutcome {
+  readonly runId: string;
+  readonly plugin: string;
+  readonly kind: FunctionKind;
+  readonly name: string;
+  readonly status: CallStatus;
+  /** What it returned; undefined unless the status is `ok`. */
+  readonly value: unknown;
+  readonly error: CallError | undefined;
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}

@@ -1,0 +1,53 @@
+/**
+ * Inside the isolate: an `AbortSignal` for a call, aborted when the lane gives up on the call. Listeners are the plugin's code, so they
+ * get a turn of their own, with a clock on it, and not the lane's moment of forgetting.
+ */
+import { turn } from "./mailbox.ts";
+import { call, isThenable, NativePromise, promiseThen, SafeMap } from "./primordials.ts";
+import { soon } from "./timers.ts";
+
+interface Controller {
+  readonly signal: unknown;
+  abort(): void;
+}
+
+const controllers = new SafeMap<Controller>();
+
+/** Calls a function with a signal; undefined where the guest's world has none. */
+export function abortable(fn: (signal: unknown) => unknown): unknown {
+  const number = turn.call;
+  const Made = (globalThis as { AbortController?: new () => Controller }).AbortController;
+  if (typeof Made !== "function") return fn(undefined);
+  const controller = new Made();
+  controllers.set(number, controller);
+  const end = (): void => void controllers.delete(number);
+  let isPending = false;
+  try {
+    const value = fn(controller.signal);
+    if (!isThenable(value)) return value;
+    isPending = true;
+    const promise = settled(value);
+    void call(promiseThen, promise, [end, end]);
+    return promise;
+  } finally {
+    if (!isPending) end();
+  }
+}
+
+// SECURITY: runs on behalf of the lane; no plugin code may. test/escape/prototypes.test.ts
+export function abortCall(number: number): void {
+  const controller = controllers.get(number);
+  if (!controller) return;
+  controllers.delete(number);
+  soon(number, () => controller.abort());
+}
+
+/** A promise of V8's own for whatever the plugin calls one, with what follows from it. */
+export function settled(
+  value: PromiseLike<unknown>,
+  then?: (value: unknown) => unknown,
+  fail?: (error: unknown) => unknown,
+): Promise<unknown> {
+  const promise = value instanceof NativePromise ? value : new NativePromise((resolve) => resolve(value));
+  return then || fail ? call(promiseThen, promise, [then, fail]) : promise;
+}
