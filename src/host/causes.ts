@@ -5,6 +5,7 @@
  * later, in timers and detached promises too. Out of the process it goes as a token (cause-tokens.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { FUNCTION_HOOKS } from "../protocol/functions.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { CauseTokens, tokenIn } from "./cause-tokens.ts";
 import type { CauseCarrier } from "./cause-tokens.ts";
@@ -23,7 +24,18 @@ export interface Chain {
 interface Remembered {
   readonly chain: Chain;
   readonly hook: string;
+  /** What is done because of it now is done by timers and detached promises. */
+  isOver: boolean;
 }
+
+/** What a plugin has learnt, in or after a run, of a deeper chain than the run's own. */
+interface Joined {
+  readonly chain: Chain;
+  readonly untilMs: number;
+}
+
+/** A clock of the host's starts these, and no event from outside. */
+const CLOCKED = FUNCTION_HOOKS.job.name;
 
 const current = new AsyncLocalStorage<{ readonly host: string; readonly chain: Chain }>();
 
@@ -37,9 +49,13 @@ export class Causes {
   /** Runs that go on, of hooks that are not run inside themselves. */
   readonly #open = new Map<string, string>();
   readonly #tokens = new CauseTokens();
+  /** By plugin and run, the oldest first. */
+  readonly #joined = new Map<string, Joined>();
+  readonly #now: () => number;
 
-  constructor(host: string) {
+  constructor(host: string, now: () => number = () => performance.now()) {
     this.#host = host;
+    this.#now = now;
   }
 
   /** The chain of a run that starts now. */
@@ -50,12 +66,14 @@ export class Causes {
 
   /** Keeps a run's chain for what its handlers do later. */
   remember(run: number, hook: string, chain: Chain): void {
-    this.#runs.set(run, { chain, hook });
+    this.#runs.set(run, { chain, hook, isOver: false });
   }
 
   /** A run is over. What its handlers left behind (timers, detached promises) may go on. */
   finished(run: number): void {
-    if (!this.#runs.has(run)) return;
+    const ended = this.#runs.get(run);
+    if (!ended) return;
+    ended.isOver = true;
     const slot = this.#nextOver++ % LIMITS.rememberedRuns;
     // Not a Map's oldest key: to find that takes a walk past all that were deleted before it.
     const oldest = this.#over[slot];
@@ -65,20 +83,43 @@ export class Causes {
 
   /** The chain of something that a plugin does in, or because of, a run. While loading (run 0), or when the run was forgotten, it is a new one. */
   next(run: number, plugin: string): Chain {
-    const known = this.#runs.get(run);
     const runId = `${this.#host}-${run}`;
-    if (!known) {
-      const path = [`${plugin}:${run === 0 ? "load" : "unknown"}`];
-      return { rootRunId: `${runId}.${++this.#roots}`, depth: 1, path, runIds: [runId], by: plugin };
-    }
-    const { chain, hook } = known;
+    const chain = this.origin(run, plugin);
+    const step = `${plugin}:${this.#runs.get(run)?.hook ?? (run === 0 ? "load" : "unknown")}`;
+    if (!chain) return { rootRunId: `${runId}.${++this.#roots}`, depth: 1, path: [step], runIds: [runId], by: plugin };
     return {
       rootRunId: chain.rootRunId,
       depth: chain.depth + 1,
-      path: [...chain.path, `${plugin}:${hook}`],
+      path: [...chain.path, step],
       runIds: [...chain.runIds, runId],
       by: plugin,
     };
+  }
+
+  /** The chain that what a plugin does in, or because of, a run goes on from: the run's own, or a deeper one that it has joined. */
+  origin(run: number, plugin: string): Chain | undefined {
+    const known = this.#runs.get(run)?.chain;
+    if (this.#joined.size === 0) return known;
+    const joined = this.#joined.get(`${plugin} ${run}`);
+    return joined && joined.untilMs > this.#now() && joined.chain.depth > (known?.depth ?? 0) ? joined.chain : known;
+  }
+
+  /**
+   * A plugin has read, in or because of a run, what it had written in a run of that chain. What it does next counts as caused by that, for
+   * a while, if nothing else is known to have caused it: an event that the gateway emits is a cause of its own, and so is a patch, whatever is read meanwhile.
+   * What remains is what timers, detached promises and jobs do; after an event only for chains that began with it.
+   */
+  join(run: number, plugin: string, chain: Chain, untilMs: number): void {
+    const known = this.#runs.get(run);
+    if (known && known.hook !== CLOCKED && !(known.isOver && known.chain.rootRunId === chain.rootRunId)) return;
+    if (chain.depth <= (this.origin(run, plugin)?.depth ?? 0)) return;
+    const key = `${plugin} ${run}`;
+    this.#joined.delete(key);
+    this.#joined.set(key, { chain, untilMs });
+    for (const [old, { untilMs: end }] of this.#joined) {
+      if (end > this.#now() && this.#joined.size <= LIMITS.rememberedRuns) break;
+      this.#joined.delete(old);
+    }
   }
 
   /** A run begins of a hook that is not run inside itself. */

@@ -2,6 +2,7 @@
 import type { AnswerOf, Catalog, ContextOf, EventOf, HookName } from "../protocol/catalog.ts";
 import type { z } from "zod";
 import type { sessionPatchParams } from "../protocol/hooks/session.ts";
+import type { PluginKv } from "./plugin-kv.ts";
 
 /** A session's key and the fields to change. */
 export type SessionPatch = z.input<typeof sessionPatchParams>;
@@ -48,6 +49,8 @@ export interface PluginApi<Config = Record<string, unknown>> {
     get(key: string): Promise<Record<string, unknown> | null>;
     patch(patch: SessionPatch): Promise<Record<string, unknown>>;
   };
+  /** A store of the plugin's own, if the operator granted one. */
+  readonly kv: PluginKv;
   /** OpenClaw's way to listen to internal events such as `session:patch`, or to a whole family such as `session`. */
   registerHook(
     events: string | string[],
@@ -69,3 +72,4 @@ export function definePlugin<Config = Record<string, unknown>>(plugin: PluginDef
 }
 
 export type { ContextOf, EventOf, HookName };
+export type { KvLifetime, KvPage, KvQuestion, KvValue, PluginKv } from "./plugin-kv.ts";

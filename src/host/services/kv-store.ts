@@ -1,0 +1,280 @@
+/**
+ * Trusted side: one plugin's entries. Keys are bytes (UTF-8, ordered as such), values are JSON text that is not looked into, each with a version that
+ * never comes back: an update is a swap of one version for another, in one transaction, so that it is atomic between processes too.
+ * How much there is, is counted by the database itself, in the same transaction.
+ */
+import { randomBytes } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as breath } from "node:timers/promises";
+import { CreelError } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { isCorrupt, openDatabase, setAside, wordsFor } from "../store/database.ts";
+import type { DatabaseSpec } from "../store/database.ts";
+import { Turns } from "../store/turns.ts";
+import { KV_SCHEMA, KV_SCHEMA_VERSION, kvStatements } from "./kv-tables.ts";
+import type { EntryRow, KvStatements } from "./kv-tables.ts";
+
+export interface KvStoreOptions {
+  /** Undefined: in memory. */
+  readonly path: string | undefined;
+  readonly maxBytes: number;
+  /** Milliseconds since 1970: it must mean the same after a restart. */
+  readonly now?: () => number;
+  /** The file was broken and is now there. */
+  readonly onSetAside: (aside: string, detail: string) => void;
+  /** SQLite or the file system failed; the plugin is told in words of ours. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface Entry {
+  readonly text: string;
+  readonly version: string;
+}
+
+export interface KvUse {
+  readonly bytes: number;
+  readonly keys: number;
+}
+
+export interface Page {
+  readonly entries: readonly { readonly key: string; readonly text?: string }[];
+  /** Where the next page begins, if there may be one. */
+  readonly next?: string;
+}
+
+export interface PageQuestion {
+  readonly prefix: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+  readonly hasValues: boolean;
+}
+
+/** `keep`: as the entry that is there has it. */
+export type Lifetime = number | "keep" | undefined;
+
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly sql: KvStatements;
+}
+
+export class KvStore {
+  readonly #options: KvStoreOptions;
+  readonly #spec: DatabaseSpec;
+  readonly #now: () => number;
+  readonly #turns = new Turns();
+  readonly #writer = randomBytes(9).toString("base64url");
+  #opened: Opened | undefined;
+  #writes = 0;
+  #isClosed = false;
+
+  constructor(options: KvStoreOptions) {
+    this.#options = options;
+    const { path, onSetAside } = options;
+    this.#spec = { path, version: KV_SCHEMA_VERSION, schema: KV_SCHEMA, onSetAside };
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** In the order of the keys. */
+  read(keys: readonly string[]): Promise<(Entry | undefined)[]> {
+    return this.#do(({ sql }) => {
+      let bytes = 0;
+      return keys.map((key) => {
+        const row = this.#find(sql, key);
+        if (!row) return undefined;
+        bytes += row.value.length;
+        if (bytes > LIMITS.kvPageBytes)
+          throw new CreelError("ERR_SERVICE_SIZE", { what: "answer", service: "kv.get", bytes: "more", limit: LIMITS.kvPageBytes });
+        return { text: row.value, version: row.version };
+      });
+    });
+  }
+
+  set(key: string, text: string, lifetime: Lifetime): Promise<void> {
+    return this.#write(({ sql }) => this.#put(sql, key, text, lifetime, undefined));
+  }
+
+  /** Writes if the entry is still of that version; undefined: if there is none. Gives what is there instead, `null` for nothing; undefined: it was written. */
+  swap(key: string, version: string | undefined, text: string, lifetime: Lifetime): Promise<Entry | null | undefined> {
+    return this.#write(({ sql }) => {
+      const row = this.#find(sql, key);
+      if (row?.version !== version) return row ? { text: row.value, version: row.version } : null;
+      this.#put(sql, key, text, lifetime, row);
+      return undefined;
+    });
+  }
+
+  /** The sum. What is not there counts as 0; how long it is kept is said by whoever begins to count. */
+  increment(key: string, by: number, ttlMs: number | undefined): Promise<number> {
+    return this.#write(({ sql }) => {
+      const row = this.#find(sql, key);
+      const sum = numberIn(row?.value ?? "0") + by;
+      if (!Number.isFinite(sum) || (Number.isInteger(sum) && !Number.isSafeInteger(sum)))
+        throw new CreelError("ERR_KV_NUMBER", { detail: "the sum is too large" });
+      this.#put(sql, key, JSON.stringify(sum), row ? "keep" : ttlMs, row);
+      return sum;
+    });
+  }
+
+  /** True: there was one. */
+  delete(key: string): Promise<boolean> {
+    return this.#write(({ sql }) => {
+      const isThere = this.#find(sql, key) !== undefined;
+      sql.delete.run(bytesOf(key));
+      return isThere;
+    });
+  }
+
+  /** By the bytes of the keys. A page may be short, even empty, and still have a next one: what has run out is looked at, too. */
+  list({ prefix, after, limit, hasValues }: PageQuestion): Promise<Page> {
+    return this.#do(({ sql }) => {
+      const start = bytesOf(prefix);
+      const from = after === undefined || Buffer.compare(bytesOf(after), start) < 0 ? start : Buffer.concat([bytesOf(after), ZERO]);
+      const entries: { key: string; text?: string }[] = [];
+      const nowMs = this.#now();
+      let bytes = 0;
+      let looked = 0;
+      let last: string | undefined;
+      const rows = (hasValues ? sql.page : sql.pageOfKeys).iterate(from, endOf(start), limit + 1) as Iterable<EntryRow>;
+      for (const row of rows) {
+        if (looked === limit || bytes > LIMITS.kvPageBytes) return { entries, next: last! };
+        looked += 1;
+        last = Buffer.from(row.key).toString();
+        if (!isAlive(row, nowMs)) continue;
+        bytes += row.key.length + (hasValues ? row.value.length : 0);
+        entries.push(hasValues ? { key: last, text: row.value } : { key: last });
+      }
+      return { entries };
+    });
+  }
+
+  /** Throws what SQLite throws, also when another process holds the lock. */
+  use(): KvUse {
+    const { bytes, keys } = this.#open().sql.used.get() as unknown as KvUse;
+    return { bytes, keys };
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.idle();
+    this.#isClosed = true;
+    this.#opened?.database.close();
+    this.#opened = undefined;
+  }
+
+  /** An expired entry is not there, from the instant on. */
+  #find(sql: KvStatements, key: string): EntryRow | undefined {
+    const row = sql.get.get(bytesOf(key)) as EntryRow | undefined;
+    return row && isAlive(row, this.#now()) ? row : undefined;
+  }
+
+  #put(sql: KvStatements, key: string, text: string, lifetime: Lifetime, old: EntryRow | undefined): void {
+    const expires = lifetime === "keep" ? (old?.expires ?? null) : lifetime === undefined ? null : Math.ceil(this.#now() + lifetime);
+    sql.put.run(bytesOf(key), text, `${this.#writer}.${++this.#writes}`, expires);
+  }
+
+  #open(): Opened {
+    if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
+    if (!this.#opened) {
+      const database = openDatabase(this.#spec);
+      this.#opened = { database, sql: kvStatements(database) };
+    }
+    return this.#opened;
+  }
+
+  /** In one transaction, within the quota. When there is no room, what has run out is deleted first. */
+  async #write<T>(work: (opened: Opened) => T): Promise<T> {
+    const attempt = (): Promise<T> => this.#do((opened) => this.#transact(opened, work));
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof CreelError) || error.code !== "ERR_KV_QUOTA" || !(await this.#sweepAll())) throw error;
+      return attempt();
+    }
+  }
+
+  #transact<T>(opened: Opened, work: (opened: Opened) => T): T {
+    const { database, sql } = opened;
+    sql.begin.run();
+    try {
+      const before = sql.used.get() as unknown as KvUse;
+      const result = work(opened);
+      this.#checkQuota(before, sql.used.get() as unknown as KvUse);
+      sql.sweep.run(this.#now(), LIMITS.kvSweep);
+      sql.commit.run();
+      return result;
+    } catch (error) {
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** A store that is over its quota already, because the operator has lowered it, may shrink. */
+  #checkQuota(before: KvUse, after: KvUse): void {
+    const { maxBytes } = this.#options;
+    const maxKeys = Math.ceil(maxBytes / LIMITS.kvBytesPerEntry);
+    if (after.bytes > maxBytes && after.bytes > before.bytes)
+      throw new CreelError("ERR_KV_QUOTA", { limit: maxBytes, what: "bytes", count: after.bytes });
+    if (after.keys > maxKeys && after.keys > before.keys)
+      throw new CreelError("ERR_KV_QUOTA", { limit: maxKeys, what: "entries", count: after.keys });
+  }
+
+  /** All that has run out, some at a time, so that the gateway's thread is free in between. True: there was some. */
+  async #sweepAll(): Promise<boolean> {
+    for (let total = 0; ;) {
+      const swept = await this.#do(({ sql }) => Number(sql.sweep.run(this.#now(), LIMITS.kvSweepMany).changes));
+      total += swept;
+      if (swept < LIMITS.kvSweepMany) return total > 0;
+      await breath();
+    }
+  }
+
+  /** What goes wrong is the operator's to know in full, and the plugin's in words of ours. */
+  async #do<T>(work: (opened: Opened) => T): Promise<T> {
+    try {
+      return await this.#turns.run(() => this.#mended(work));
+    } catch (error) {
+      if (error instanceof CreelError) throw error;
+      this.#options.onFailure(error);
+      throw new CreelError("ERR_STORE_FAILED", { detail: wordsFor(error) });
+    }
+  }
+
+  /** A file that turns out to be broken is set aside, and the work done on an empty one. */
+  #mended<T>(work: (opened: Opened) => T): T {
+    try {
+      return work(this.#open());
+    } catch (error) {
+      if (!isCorrupt(error) || !this.#opened || this.#spec.path === undefined) throw error;
+      this.#opened.database.close();
+      this.#opened = undefined;
+      setAside(this.#spec, error);
+      return work(this.#open());
+    }
+  }
+}
+
+const ZERO = Buffer.from([0]);
+
+/** A key is well-formed by its schema, so this loses nothing. */
+function bytesOf(key: string): Buffer {
+  return Buffer.from(key);
+}
+
+/** The first bytes after all that begin with these. In UTF-8 no byte is 255. */
+function endOf(prefix: Buffer): Buffer {
+  if (prefix.length === 0) return END;
+  const end = Buffer.from(prefix);
+  end[end.length - 1]! += 1;
+  return end;
+}
+
+const END = Buffer.from([255]);
+
+function isAlive({ expires }: EntryRow, nowMs: number): boolean {
+  return expires === null || expires > nowMs;
+}
+
+function numberIn(text: string): number {
+  const value = /^-?\d/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) throw new CreelError("ERR_KV_NUMBER", { detail: "what is there is not a number" });
+  return value;
+}

@@ -1,0 +1,207 @@
+/**
+ * Trusted side: the stores of plugins (`api.kv`). Each has one of its own, which nothing but its id leads to; it is opened when it is first used.
+ */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type * as z from "zod";
+import { CreelError } from "../../protocol/errors.ts";
+import { kvQuestion } from "../../protocol/kv-message.ts";
+import type { KvAnswers } from "../../protocol/kv-message.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Causes } from "../causes.ts";
+import type { Logger } from "../log.ts";
+import type { Plugin } from "../plugin.ts";
+import { KvCauses } from "./kv-causes.ts";
+import { KvStore } from "./kv-store.ts";
+import type { KvUse } from "./kv-store.ts";
+import { demand } from "./service.ts";
+import type { Asked, Service, ServiceGroup } from "./service.ts";
+import { checked } from "./session.ts";
+
+export interface KvOptions {
+  /** Undefined: in memory. */
+  readonly stateDir: string | undefined;
+  readonly causes: Causes;
+  readonly logger: Logger;
+  readonly now?: () => number;
+}
+
+export interface KvReport {
+  readonly maxBytes: number;
+  /** False: there is no stateDir, and what is stored is gone with the process. */
+  readonly isPersistent: boolean;
+  /** Undefined: it cannot be read now. */
+  readonly bytes: number | undefined;
+  readonly keys: number | undefined;
+  /** Files that were broken and were set aside since the host was opened. */
+  readonly setAside: readonly string[];
+}
+
+interface Kept {
+  readonly store: KvStore;
+  readonly setAside: string[];
+  startedMs: number;
+  count: number;
+}
+
+export class Kv {
+  readonly #options: KvOptions;
+  readonly #kept = new Map<string, Kept>();
+  readonly causes: KvCauses;
+
+  constructor(options: KvOptions) {
+    this.#options = options;
+    this.causes = new KvCauses(options.causes);
+  }
+
+  store(plugin: Plugin): KvStore {
+    demand(plugin.grants.kv !== undefined, plugin, "kv", "kv: true");
+    const kept = this.#keep(plugin);
+    const nowMs = performance.now();
+    if (nowMs - kept.startedMs > LIMITS.kvWindowMs) {
+      kept.startedMs = nowMs;
+      kept.count = 0;
+    }
+    if (++kept.count > LIMITS.kvOpsPerWindow)
+      throw new CreelError("ERR_KV_RATE", { limit: LIMITS.kvOpsPerWindow, seconds: LIMITS.kvWindowMs / 1000 });
+    return kept.store;
+  }
+
+  /** Undefined: it has no store. */
+  report(plugin: Plugin): KvReport | undefined {
+    if (plugin.grants.kv === undefined) return undefined;
+    const path = this.#pathOf(plugin);
+    const kept = this.#kept.get(plugin.id);
+    // To look at a store must not make one.
+    const use = kept || (path !== undefined && existsSync(path)) ? useOf(this.#keep(plugin).store) : NOTHING;
+    return {
+      maxBytes: maxBytesOf(plugin),
+      isPersistent: path !== undefined,
+      bytes: use?.bytes,
+      keys: use?.keys,
+      setAside: [...(this.#kept.get(plugin.id)?.setAside ?? [])],
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#kept.values()].map(({ store }) => store.close()));
+  }
+
+  #keep(plugin: Plugin): Kept {
+    const known = this.#kept.get(plugin.id);
+    if (known) return known;
+    const { id } = plugin;
+    const { logger, now } = this.#options;
+    const path = this.#pathOf(plugin);
+    const setAside: string[] = [];
+    const store = new KvStore({
+      path,
+      maxBytes: maxBytesOf(plugin),
+      ...(now && { now }),
+      onSetAside: (aside, detail) => {
+        setAside.push(aside);
+        logger.error({ plugin: id, path, aside, detail }, "a plugin's store was broken and was set aside; it starts with an empty one");
+      },
+      onFailure: (error) => logger.error({ plugin: id, path, err: error }, "a plugin's store failed"),
+    });
+    const kept = { store, setAside, startedMs: performance.now(), count: 0 };
+    this.#kept.set(id, kept);
+    return kept;
+  }
+
+  #pathOf({ id }: Plugin): string | undefined {
+    const { stateDir } = this.#options;
+    return stateDir === undefined ? undefined : join(stateDir, "kv", `${storeName(id)}.sqlite`);
+  }
+}
+
+const NOTHING: KvUse = { bytes: 0, keys: 0 };
+
+function useOf(store: KvStore): KvUse | undefined {
+  try {
+    return store.use();
+  } catch {
+    return undefined;
+  }
+}
+
+function maxBytesOf({ grants: { kv } }: Plugin): number {
+  return typeof kv === "object" ? kv.maxBytes : LIMITS.kvBytes;
+}
+
+/** For people, and a digest for the rest: ids differ in case, some file systems do not, and a scope has a slash in it. */
+export function storeName(id: string): string {
+  const readable = id.toLowerCase().replaceAll("/", "+").slice(0, 64);
+  return `${readable}-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+}
+
+type Question = keyof typeof kvQuestion;
+type Answering = {
+  [Q in Question]: (store: KvStore, args: z.output<(typeof kvQuestion)[Q]>, mark: Marks) => Promise<KvAnswers[`kv.${Q}`]>;
+};
+
+interface Marks {
+  readonly read: (...keys: readonly string[]) => void;
+  readonly wrote: (key: string) => void;
+}
+
+const ANSWERS: Answering = {
+  get: async (store, { keys }, { read }) => {
+    const entries = await store.read(keys);
+    read(...keys);
+    return entries.map((entry) => entry ?? null);
+  },
+  set: async (store, { key, value, ttlMs }, { wrote }) => {
+    await store.set(key, value, ttlMs);
+    wrote(key);
+    return null;
+  },
+  swap: async (store, { key, version, value, ttlMs }, { read, wrote }) => {
+    const found = await store.swap(key, version, value, ttlMs ?? "keep");
+    read(key);
+    if (found !== undefined) return { found };
+    wrote(key);
+    return null;
+  },
+  increment: async (store, { key, by, ttlMs }, { read, wrote }) => {
+    const sum = await store.increment(key, by, ttlMs);
+    read(key);
+    wrote(key);
+    return sum;
+  },
+  delete: async (store, { key }, { read, wrote }) => {
+    const wasThere = await store.delete(key);
+    read(key);
+    wrote(key);
+    return wasThere;
+  },
+  list: async (store, { prefix = "", after, limit = LIMITS.kvPageUsual, values = true }, { read }) => {
+    const page = await store.list({ prefix, after, limit, hasValues: values });
+    read(...page.entries.map(({ key }) => key));
+    return page;
+  },
+};
+
+/** A value is a text inside of a text: every quote in it takes two characters more. */
+const MAX_BYTES = 2 * LIMITS.kvValueBytes + 16 * LIMITS.kvKeyBytes;
+const MAX_BYTES_OF_KEYS = LIMITS.kvKeys * (6 * LIMITS.kvKeyBytes + 3);
+
+export function kvServices(kv: Kv): ServiceGroup {
+  const services: Record<string, Service> = {};
+  for (const [name, answer] of Object.entries(ANSWERS) as [Question, (store: KvStore, args: unknown, marks: Marks) => Promise<unknown>][]) {
+    const service = `kv.${name}`;
+    services[service] = {
+      maxBytes: name === "get" ? MAX_BYTES_OF_KEYS : MAX_BYTES,
+      // SECURITY: which store, is said by the cell that asked, never by what it asks. test/contract/kv.test.ts
+      answer: ({ plugin, run, args }: Asked) => {
+        const store = kv.store(plugin);
+        return answer(store, checked(kvQuestion[name] as z.ZodType, args, service), {
+          read: (...keys) => kv.causes.read(plugin.id, run, keys),
+          wrote: (key) => kv.causes.wrote(plugin.id, run, key),
+        });
+      },
+    };
+  }
+  return { services, close: () => kv.close() };
+}
