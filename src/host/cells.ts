@@ -13,7 +13,13 @@ const REMEMBERED = 256;
 export class Cells {
   readonly #tenancies = new Map<number, Tenancy>();
   readonly #dropped = new Map<number, Tenancy>();
+  readonly #left: (plugin: Plugin, cell: number) => void;
   #next = 0;
+
+  /** `left` is told of every cell that is gone, with all that was in it. */
+  constructor(left: (plugin: Plugin, cell: number) => void = () => {}) {
+    this.#left = left;
+  }
 
   /** A home of its own for a plugin. */
   assign(plugin: Plugin, lane: LaneClient): Home {
@@ -57,5 +63,11 @@ export class Cells {
     if (this.#dropped.size > REMEMBERED) this.#dropped.delete(this.#dropped.keys().next().value!);
     this.#tenancies.delete(cell);
     lane.forget(cell);
+    if (tenancy) this.#left(tenancy.plugin, cell);
+  }
+
+  /** The sandbox behind the lane is gone. Its cells are opened again, under the same numbers. */
+  died(lane: LaneClient): void {
+    for (const { plugin, home } of this.#tenancies.values()) if (home.lane === lane) this.#left(plugin, home.cell);
   }
 }

@@ -23,6 +23,8 @@ export interface Facts {
   recursion: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain };
   /** A plugin's breaker changed; `until`: while it is open. */
   quarantine: { plugin: string; state: CircuitState | "released"; why: string; until?: Date };
+  /** A secret was sent with a plugin's request, or found in the answer and taken out. */
+  secret: { plugin: string; secret: string; origin: string; what: "sent" | "redacted" };
   /** A thread or the process behind lanes died and was started again. */
   restart: { why: string; lanes: readonly number[]; culprit: string | undefined };
 }
@@ -38,6 +40,7 @@ const CHANNELS: Record<FactName, Channel> = {
   recursion: channel("creel:recursion"),
   quarantine: channel("creel:quarantine"),
   restart: channel("creel:restart"),
+  secret: channel("creel:secret"),
 };
 
 /** On the channel every fact names its host: channels are shared by the process. */

@@ -31,5 +31,9 @@ export function logFacts(events: HostEvents, logger: Logger): void {
   events.on("quarantine", ({ plugin, state, why, until }) =>
     logger[state === "quarantined" ? "error" : "warn"]({ plugin, state, why, until }, "a plugin's breaker changed"),
   );
+  events.on("secret", ({ plugin, secret, origin, what }) => {
+    if (what === "sent") logger.debug({ plugin, secret, origin }, "a secret was sent");
+    else logger.warn({ plugin, secret, origin }, "a secret was taken out of an answer");
+  });
   events.on("restart", ({ why, lanes, culprit }) => logger.error({ why, lanes, plugin: culprit }, "the sandbox was restarted"));
 }

@@ -41,7 +41,7 @@ function checked(fault: (text: string) => string | undefined) {
   });
 }
 
-const origin = checked(originFault);
+export const origin = checked(originFault);
 
 export const fetchGrant = z.union([
   origin,
@@ -51,6 +51,8 @@ export const fetchGrant = z.union([
     methods: z.array(z.enum(FETCH_METHODS)).min(1).optional(),
     /** Default: every path. `/v1` means `/v1` and what is below it. */
     pathPrefix: checked(prefixFault).optional(),
+    /** A name of `secrets`: the host sends it along. */
+    secret: z.string().optional(),
   }),
 ]);
 export type FetchGrant = z.infer<typeof fetchGrant>;

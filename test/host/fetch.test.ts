@@ -10,8 +10,8 @@ import { echo, serve } from "../support/server.ts";
 const at = (address: string): Address[] => [{ address, family: address.includes(":") ? 6 : 4 }];
 
 function ask(url: string, options: FetchOptions, grants: FetchGrant[] = [new URL(url).origin], fetches = new Fetches(options)) {
-  const question = { url, method: "GET", headers: {}, redirect: "follow" };
-  return fetches.fetch({ id: "p", grants: { fetch: grants } }, question, { check: () => {}, token: () => "t" });
+  const question = { id: 1, url, method: "GET", headers: {}, redirect: "follow" };
+  return fetches.fetch({ id: "p", cell: 0, grants: { fetch: grants } }, question, { check: () => {}, token: () => "t" });
 }
 
 const code = (answer: Promise<unknown>) =>

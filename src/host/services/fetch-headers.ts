@@ -1,9 +1,9 @@
 /** Trusted side: which headers of a plugin's request are sent, and which of the answer it sees. */
-import type { IncomingHttpHeaders } from "node:http";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { CAUSE_HEADER } from "../cause-tokens.ts";
 import { oneLine } from "../guest-error.ts";
+import type { Reply } from "./exchange.ts";
 
 export type HeaderTable = Readonly<Record<string, string>>;
 
@@ -49,10 +49,15 @@ export function withoutBody(headers: HeaderTable): HeaderTable {
   return pick(headers, (name) => !OF_BODY.has(name));
 }
 
-export function visible(headers: IncomingHttpHeaders): HeaderTable {
+/** `clean` takes secrets out of a text. */
+export function visible(headers: Reply["headers"], clean: (text: string) => string): HeaderTable {
   const seen: [string, string][] = [];
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined && !UNSEEN.has(name)) seen.push([name, typeof value === "string" ? value : value.join("\n")]);
+  for (const [name, value] of Object.entries(headers)) {
+    // A name that has to be cleaned is none of a header.
+    if (value === undefined || UNSEEN.has(name) || clean(name) !== name) continue;
+    const values = typeof value === "string" ? [value] : value;
+    seen.push([name, values.map(clean).join(name === "set-cookie" ? "\n" : ", ")]);
+  }
   return Object.fromEntries(seen);
 }
 

@@ -3,11 +3,9 @@
  * along and how much comes back is decided here, again for every redirect. It learns an answer, or a code and one line that
  * say nothing about the gateway's network.
  */
-import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
 import { CreelError } from "../../protocol/errors.ts";
-import { fetchQuestion } from "../../protocol/fetch-message.ts";
-import type { FetchAnswer, FetchQuestion } from "../../protocol/fetch-message.ts";
+import { fetchQuestion, fetchReference } from "../../protocol/fetch-message.ts";
+import type { FetchAnswer, FetchPiece, FetchQuestion } from "../../protocol/fetch-message.ts";
 import type { FetchMethod } from "../../protocol/fetch-grant.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { CAUSE_HEADER } from "../cause-tokens.ts";
@@ -17,16 +15,22 @@ import type { RecursionGuard } from "../recursion.ts";
 import { pinned, resolveBySystem } from "./addresses.ts";
 import type { Resolve } from "./addresses.ts";
 import { Allowance } from "./allowance.ts";
-import { readBody, send } from "./exchange.ts";
-import type { Hop } from "./exchange.ts";
+import { AnswerBody } from "./answer-body.ts";
+import { Connections } from "./connections.ts";
+import { send } from "./exchange.ts";
+import type { Hop, Reply } from "./exchange.ts";
 import { sendable, visible, withoutBody, withoutSecrets } from "./fetch-headers.ts";
+import { OpenFetch, OpenFetches } from "./open-fetch.ts";
+import type { OpenFetchOptions } from "./open-fetch.ts";
 import { judge } from "./origins.ts";
 import type { Verdict } from "./origins.ts";
+import { redacted, Redactor } from "./redact.ts";
+import { Secrets } from "./secrets.ts";
 import type { ServiceGroup } from "./service.ts";
 import { checked } from "./session.ts";
 
-/** Whose request it is. */
-export type Requester = Pick<Plugin, "id" | "grants">;
+/** Whose request it is, and in which cell it was made. */
+export type Requester = Pick<Plugin, "id" | "grants"> & { readonly cell: number };
 
 /** What the request follows from. */
 export interface Cause {
@@ -39,80 +43,159 @@ export interface Cause {
 export interface FetchOptions {
   readonly resolve?: Resolve;
   readonly timeoutMs?: number;
+  readonly bodyMs?: number;
+  readonly idleMs?: number;
+  readonly secrets?: Secrets;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
+/** The last hop of a request, and what may not be shown of what it gave. */
+interface Arrived {
+  readonly reply: Reply;
+  readonly hop: Hop;
+  readonly redirects: number;
+  readonly origins: ReadonlySet<string>;
+}
+
 export class Fetches {
   readonly #allowance = new Allowance();
-  readonly #pending = new Set<AbortController>();
+  readonly #connections = new Connections();
+  readonly #open = new OpenFetches();
   readonly #resolve: Resolve;
-  readonly #timeoutMs: number;
+  readonly #clocks: Pick<OpenFetchOptions, "timeoutMs" | "bodyMs" | "idleMs">;
+  readonly #secrets: Secrets;
 
-  constructor({ resolve = resolveBySystem, timeoutMs = LIMITS.fetchMs }: FetchOptions = {}) {
+  constructor({
+    resolve = resolveBySystem,
+    timeoutMs = LIMITS.fetchMs,
+    bodyMs = LIMITS.fetchBodyMs,
+    idleMs = LIMITS.fetchIdleMs,
+    secrets = new Secrets(),
+  }: FetchOptions = {}) {
     this.#resolve = resolve;
-    this.#timeoutMs = timeoutMs;
+    this.#clocks = { timeoutMs, bodyMs, idleMs };
+    this.#secrets = secrets;
   }
 
   /** Rejects with nothing but a CreelError. */
   async fetch(plugin: Requester, args: unknown, cause: Cause): Promise<FetchAnswer> {
     const asked = checked(fetchQuestion, args, "fetch");
     const hop = firstHop(asked);
+    const { origin } = hop.url;
     refuse(plugin, hop.url, hop.method, judge(plugin.grants.fetch ?? [], hop.url, hop.method));
+    if (this.#open.find(plugin.id, plugin.cell, asked.id))
+      throw new CreelError("ERR_SERVICE_ARGUMENT", { service: "fetch", field: "id", detail: "it is in use" });
     cause.check();
     const leave = this.#allowance.enter(plugin.id);
-    const ending = new AbortController();
-    this.#pending.add(ending);
-    const clock = setTimeout(
-      () => ending.abort(new CreelError("ERR_FETCH_TIMEOUT", { origin: hop.url.origin, ms: this.#timeoutMs })),
-      this.#timeoutMs,
-    );
+    const open = new OpenFetch({ ...this.#clocks, origin, released: leave });
+    this.#open.add(plugin.id, plugin.cell, asked.id, open);
+    let hasMore = false;
     try {
-      return await this.#follow(plugin, hop, asked.redirect, cause.token(), ending.signal);
+      const arrived = await this.#follow(plugin, hop, asked.redirect, cause.token(), open.signal);
+      const answer = await this.#answer(plugin, arrived, open);
+      hasMore = answer.more === true;
+      return answer;
     } catch (error) {
-      if (ending.signal.aborted) throw ending.signal.reason;
-      throw error instanceof CreelError ? error : new CreelError("ERR_FETCH_FAILED", { origin: hop.url.origin, detail: wordsFor(error) });
+      throw faultOf(error, origin, open.signal);
     } finally {
-      clearTimeout(clock);
-      this.#pending.delete(ending);
-      leave();
+      if (!hasMore) this.#over(plugin, asked.id, open);
     }
   }
 
-  /** Ends what is under way. */
-  close(): void {
-    for (const ending of this.#pending) ending.abort(new CreelError("ERR_HOST_CLOSED"));
+  /** The next piece of an answer's body. Rejects with nothing but a CreelError. */
+  async read(plugin: Requester, args: unknown): Promise<FetchPiece> {
+    const { id } = checked(fetchReference, args, "fetch.read");
+    const open = this.#open.find(plugin.id, plugin.cell, id);
+    if (!open) throw new CreelError("ERR_FETCH_BODY", { detail: "it was read or given up" });
+    try {
+      const { piece, isOver } = await open.read();
+      if (!isOver) return { ...piece, more: true };
+      this.#over(plugin, id, open);
+      return piece;
+    } catch (error) {
+      const fault = faultOf(error, open.origin, open.signal);
+      // Two readers at once are one too many, but no reason to end the first.
+      if (!open.isReading) this.#over(plugin, id, open);
+      throw fault;
+    }
   }
 
-  async #follow(
-    plugin: Requester,
-    first: Hop,
-    redirect: FetchQuestion["redirect"],
-    cause: string,
-    signal: AbortSignal,
-  ): Promise<FetchAnswer> {
+  /** Ends a request, or the reading of its answer. What is over already is left alone. */
+  abort(plugin: Requester, args: unknown): void {
+    const { id } = checked(fetchReference, args, "fetch.abort");
+    this.#open.find(plugin.id, plugin.cell, id)?.abort(new CreelError("ERR_FETCH_ABORTED"));
+    this.#open.remove(plugin.id, plugin.cell, id);
+  }
+
+  /** The cell is gone, and with it whoever waited. */
+  left(plugin: string, cell: number): void {
+    this.#open.left(plugin, cell, new CreelError("ERR_FETCH_ABORTED"));
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.#open.close(new CreelError("ERR_HOST_CLOSED"));
+    await this.#connections.close();
+  }
+
+  #over({ id: plugin, cell }: Requester, id: number, open: OpenFetch): void {
+    open.release();
+    this.#open.remove(plugin, cell, id);
+  }
+
+  async #follow(plugin: Requester, first: Hop, redirect: FetchQuestion["redirect"], cause: string, signal: AbortSignal): Promise<Arrived> {
     let hop = first;
+    const origins = new Set<string>();
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#send({ ...hop, headers: { ...hop.headers, [CAUSE_HEADER]: cause } }, signal);
-      const location = REDIRECTS.has(response.statusCode!) ? response.headers.location : undefined;
-      if (location === undefined || redirect === "manual") return answer(response, hop, redirects > 0);
-      response.destroy();
+      origins.add(hop.url.origin);
+      const reply = await this.#send(plugin, { ...hop, headers: { ...hop.headers, [CAUSE_HEADER]: cause } }, signal);
+      const location = REDIRECTS.has(reply.status) ? reply.headers.location : undefined;
+      if (typeof location !== "string" || redirect === "manual") return { reply, hop, redirects, origins };
+      reply.body.destroy();
       const refused = (detail: string) => new CreelError("ERR_FETCH_REDIRECT", { origin: hop.url.origin, detail });
       if (redirect === "error") throw refused('its redirect is "error"');
       if (redirects === LIMITS.fetchRedirects) throw refused(`it is number ${redirects + 1} in a row`);
-      const next = nextHop(hop, response.statusCode!, location);
+      const next = nextHop(hop, reply.status, location);
       if (!next) throw refused("where it leads is not an http or https URL");
       // SECURITY: a granted server must not be able to send a plugin's request, or the plugin, anywhere else. test/contract/fetch.test.ts
       const verdict = judge(plugin.grants.fetch ?? [], next.url, next.method);
       if (verdict !== "granted") throw refused(`it leads to ${REFUSED[verdict]} that is not granted to ${plugin.id}`);
-      hop = next;
+      hop = { ...next, url: this.#secrets.undress(plugin.grants.fetch, next) };
+      // SECURITY: nor to have one origin tell another what it was told. test/contract/secrets.test.ts
+      if (this.#secrets.isRevealed(hop.url, origins)) throw refused("it would tell a secret to an origin that it is not for");
     }
   }
 
-  async #send(hop: Hop, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send({ id, grants }: Requester, hop: Hop, signal: AbortSignal): Promise<Reply> {
     const addresses = await abortable(pinned(hop.url, this.#resolve), signal);
     if (!addresses) throw new CreelError("ERR_FETCH_ADDRESS", { origin: hop.url.origin });
-    return send(hop, addresses, signal);
+    return send(this.#secrets.dress(id, grants.fetch, hop), this.#connections.to(id, hop.url, addresses), signal);
+  }
+
+  /** All of it if it is short and there, else its beginning. */
+  async #answer({ id, grants }: Requester, { reply, hop, redirects, origins }: Arrived, open: OpenFetch): Promise<FetchAnswer> {
+    const { url, method } = hop;
+    const secrets = this.#secrets.redactions(grants.fetch, origins);
+    const redactor = new Redactor(secrets, this.#secrets.finder(id, url.origin));
+    // SECURITY: every text of the server's that a plugin sees goes through here, or through the body's own redactor. test/contract/secrets.test.ts
+    const clean = (text: string): string => redacted(text, redactor);
+    const tooLong = () => new CreelError("ERR_FETCH_RESPONSE_SIZE", { origin: url.origin, limit: LIMITS.fetchResponseBytes });
+    const body = new AnswerBody({ source: reply.body, redactor, limit: LIMITS.fetchResponseBytes, tooLong });
+    open.streams(body);
+    // The headers of a HEAD speak of a body that is not there.
+    if (method !== "HEAD" && Number(reply.headers["content-length"] ?? 0) > LIMITS.fetchResponseBytes) throw tooLong();
+    await body.gather(LIMITS.fetchInlineBytes, LIMITS.fetchInlineMs);
+    const piece = body.take(LIMITS.fetchInlineBytes) ?? { text: "" };
+    return {
+      status: reply.status,
+      statusText: clean(reply.statusText),
+      headers: visible(reply.headers, clean),
+      url: clean(url.href),
+      redirected: redirects > 0,
+      ...piece,
+      ...(!body.isOver && { more: true }),
+    };
   }
 }
 
@@ -122,12 +205,17 @@ export function fetchServices(fetches: Fetches, causes: Causes, guard: Recursion
       fetch: {
         // A body may be as long as an event.
         maxBytes: LIMITS.eventBytes,
-        answer: ({ plugin, run, args }) => {
+        answer: ({ plugin, cell, run, args }) => {
           const chain = causes.next(run, plugin.id);
-          return fetches.fetch(plugin, args, { check: () => guard.checkRequest(plugin.id, chain), token: () => causes.token(chain) });
+          const { id, grants } = plugin;
+          const cause = { check: () => guard.checkRequest(id, chain), token: () => causes.token(chain) };
+          return fetches.fetch({ id, grants, cell }, args, cause);
         },
       },
+      "fetch.read": { answer: ({ plugin: { id, grants }, cell, args }) => fetches.read({ id, grants, cell }, args) },
+      "fetch.abort": { answer: ({ plugin: { id, grants }, cell, args }) => fetches.abort({ id, grants, cell }, args) },
     },
+    left: ({ id }, cell) => fetches.left(id, cell),
     close: () => fetches.close(),
   };
 }
@@ -171,19 +259,6 @@ function nextHop({ url, method, headers, body }: Hop, status: number, location: 
   return becomesGet ? { url: to, method: "GET", headers: withoutBody(kept), body: undefined } : { url: to, method, headers: kept, body };
 }
 
-async function answer(response: IncomingMessage, { url, method }: Hop, redirected: boolean): Promise<FetchAnswer> {
-  const body = await readBody(response, method, LIMITS.fetchResponseBytes);
-  if (!body) throw new CreelError("ERR_FETCH_RESPONSE_SIZE", { origin: url.origin, limit: LIMITS.fetchResponseBytes });
-  return {
-    status: response.statusCode!,
-    statusText: response.statusMessage ?? "",
-    headers: visible(response.headers),
-    url: url.href,
-    redirected,
-    ...(isUtf8(body) ? { text: body.toString("utf8") } : { bytes: body.toString("latin1") }),
-  };
-}
-
 function isHttp({ protocol }: URL): boolean {
   return protocol === "https:" || protocol === "http:";
 }
@@ -203,13 +278,19 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^ENOTFOUND$|^EAI_/, "its name does not resolve"],
   [/^ECONNREFUSED$/, "the connection was refused"],
-  [/^ECONNRESET$|^EPIPE$|^ERR_STREAM_PREMATURE_CLOSE$/, "the connection was cut"],
-  [/^E(?:TIMEDOUT|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL)$/, "it cannot be reached"],
+  [/^ECONNRESET$|^EPIPE$|^ERR_STREAM_PREMATURE_CLOSE$|^UND_ERR_(?:SOCKET|CLOSED|DESTROYED|RES_CONTENT_LENGTH)/, "the connection was cut"],
+  [/^E(?:TIMEDOUT|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL)$|^UND_ERR_CONNECT_TIMEOUT$/, "it cannot be reached"],
   [/CERT|^UNABLE_TO_/, "its certificate is not valid"],
   [/^ERR_SSL_|^ERR_TLS_|^EPROTO$/, "no secure connection could be made"],
-  [/^HPE_/, "it does not answer in HTTP"],
+  [/^HPE_|^UND_ERR_(?:HEADERS_OVERFLOW|RESPONSE)/, "it does not answer in HTTP"],
   [/^Z_|^ERR_BROTLI|^ERR__ERROR/, "its answer is not encoded as it says"],
 ];
+
+/** What the plugin is told. */
+function faultOf(error: unknown, origin: string, signal: AbortSignal): CreelError {
+  if (signal.aborted) return signal.reason as CreelError;
+  return error instanceof CreelError ? error : new CreelError("ERR_FETCH_FAILED", { origin, detail: wordsFor(error) });
+}
 
 /** SECURITY: Node's messages name addresses and paths; the plugin gets words of ours. test/contract/fetch.test.ts */
 function wordsFor(error: unknown): string {

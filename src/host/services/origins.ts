@@ -16,6 +16,14 @@ export function judge(grants: readonly FetchGrant[], url: URL, method: FetchMeth
   return best;
 }
 
+/** Names of the secrets that go along: those of every grant that allows the request. */
+export function secretsFor(grants: readonly FetchGrant[], url: URL, method: FetchMethod): string[] {
+  const names = grants.flatMap((grant) =>
+    typeof grant !== "string" && grant.secret !== undefined && judgeOne(grant, url, method) === "granted" ? [grant.secret] : [],
+  );
+  return [...new Set(names)];
+}
+
 function judgeOne(grant: FetchGrant, url: URL, method: FetchMethod): Verdict {
   if (typeof grant === "string") return url.origin === grant ? "granted" : "origin";
   if (url.origin !== grant.origin) return "origin";

@@ -4,6 +4,8 @@ import type { Plugin } from "../plugin.ts";
 
 export interface Asked {
   readonly plugin: Plugin;
+  /** The number of its cell: what it has open belongs to that. */
+  readonly cell: number;
   /** The run it follows from, for `Causes`. */
   readonly run: number;
   /** Parsed JSON of the plugin's: not trusted. */
@@ -13,12 +15,16 @@ export interface Asked {
 export interface Service {
   /** The longest argument, as JSON text; default LIMITS.askBytes. */
   readonly maxBytes?: number;
+  /** Taken however many questions are pending: for what a cell must be able to tell. */
+  readonly isOwed?: boolean;
   answer(asked: Asked): unknown;
 }
 
 /** Services that belong together, by name. */
 export interface ServiceGroup {
   readonly services: Readonly<Record<string, Service>>;
+  /** A cell was rebuilt or dropped: whoever waited in it is gone. */
+  left?(plugin: Plugin, cell: number): void;
   /** Ends what is under way. */
   close?(): void | Promise<void>;
 }

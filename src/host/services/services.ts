@@ -30,8 +30,12 @@ export class Services {
     await Promise.all(this.#groups.map(async (group) => group.close?.()));
   }
 
+  left(plugin: Plugin, cell: number): void {
+    for (const group of this.#groups) group.left?.(plugin, cell);
+  }
+
   /** Never rejects. */
-  async ask(plugin: Plugin, run: number, name: string, args: string): Promise<Answered> {
+  async ask(plugin: Plugin, cell: number, run: number, name: string, args: string): Promise<Answered> {
     const pending = this.#pending.get(plugin) ?? 0;
     this.#pending.set(plugin, pending + 1);
     try {
@@ -40,7 +44,7 @@ export class Services {
       if (!service) throw new CreelError("ERR_SERVICE_UNKNOWN", { service: oneLine(name, 64) });
       const limit = service.maxBytes ?? LIMITS.askBytes;
       if (args.length > limit) throw new CreelError("ERR_SERVICE_SIZE", { what: "argument", service: name, bytes: args.length, limit });
-      const answer = (await service.answer({ plugin, run, args: JSON.parse(args) as unknown })) ?? null;
+      const answer = (await service.answer({ plugin, cell, run, args: JSON.parse(args) as unknown })) ?? null;
       const tooLong = new CreelError("ERR_SERVICE_SIZE", { what: "answer", service: name, bytes: "too many", limit: LIMITS.eventBytes });
       if (!isWithin(answer, LIMITS.eventBytes)) throw tooLong;
       const text = JSON.stringify(answer);

@@ -1,0 +1,63 @@
+/**
+ * A named secret: where its value comes from, which origins may be told it, and where in a request it goes. Plugins are granted
+ * its name; the host puts the value into the request, and takes it out of the answer.
+ */
+import * as z from "zod";
+import { origin } from "./fetch-grant.ts";
+
+/** Headers that are about the connection, or the host's own: no place for a secret. */
+const NOT_A_PLACE =
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|accept-encoding|creel-.*|proxy-.*)$/i;
+
+/** `localhost` only ever leads to this machine: see host/services/addresses.ts. */
+const LOOPBACK = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+
+const secretOrigin = origin.refine((text) => text.startsWith("https:") || LOOPBACK.test(text), {
+  error: "a secret is sent by https, or to this machine: write an origin that begins with https://",
+});
+
+function exactlyOne(...keys: readonly string[]) {
+  return (value: Record<string, unknown>, context: z.core.$RefinementCtx) => {
+    const given = keys.filter((key) => value[key] !== undefined);
+    if (given.length === 1) return;
+    const message = `exactly one of ${keys.join(", ")} must be there${given.length > 1 ? `, not ${given.join(" and ")}` : ""}`;
+    context.issues.push({ code: "custom", message, input: undefined, path: [] });
+  };
+}
+
+export const secretConfig = z
+  .strictObject({
+    /** Who may be told. */
+    origins: z.array(secretOrigin).min(1),
+    /** A variable of the gateway's environment. */
+    env: z.string().min(1).optional(),
+    /** A file; relative to the configuration's. White space at its end is left out. */
+    file: z.string().min(1).optional(),
+    /** The value itself. Better kept elsewhere. */
+    value: z.string().optional(),
+    /** The header it is sent in. */
+    header: z
+      .string()
+      .regex(/^[!#$%&'*+.^_`|~\w-]{1,128}$/, "it is not the name of a header")
+      .refine((name) => !NOT_A_PLACE.test(name), "this header is the host's own: name another")
+      .optional(),
+    /** What the header says; `{secret}` is where the value goes. */
+    format: z
+      .string()
+      .regex(/^[\u0020-\u007e]{0,256}$/, "it has characters that a header cannot have")
+      .refine((format) => format.split("{secret}").length === 2, 'it must have one {secret} in it, such as "Bearer {secret}"')
+      .optional(),
+    /** The parameter of the URL's query it is sent in. */
+    query: z.string().min(1).max(128).optional(),
+  })
+  .superRefine(exactlyOne("env", "file", "value"))
+  .superRefine(exactlyOne("header", "query"))
+  .refine(({ format, query }) => format === undefined || query === undefined, {
+    path: ["format"],
+    error: "a format is for a header; in a query the value stands alone",
+  });
+export type SecretConfig = z.infer<typeof secretConfig>;
+
+export const secretName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, "a secret's name has letters, digits, dots, dashes and underscores");

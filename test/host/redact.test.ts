@@ -1,0 +1,81 @@
+/** Taking secrets out of answers: every form, wherever it is split. */
+import { describe, expect, it } from "vitest";
+import { redacted, redactionOf, Redactor } from "../../src/host/services/redact.ts";
+import type { Redaction } from "../../src/host/services/redact.ts";
+
+const SECRET = `sk-"a/b\\c&<d>'é'+ =~x`.replaceAll("é", "e");
+const KEY = redactionOf("KEY", SECRET);
+
+/** Given to the redactor in pieces of this size. */
+function inPieces(text: Buffer, size: number, redactions: readonly Redaction[] = [KEY]): string {
+  const redactor = new Redactor(redactions);
+  const out: Buffer[] = [];
+  for (let at = 0; at < text.length; at += size) out.push(redactor.push(text.subarray(at, at + size)));
+  return Buffer.concat([...out, redactor.end()]).toString("latin1");
+}
+
+const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+
+const FORMS: Record<string, string> = {
+  plain: SECRET,
+  json: JSON.stringify(SECRET).slice(1, -1),
+  "json, slashes escaped": JSON.stringify(SECRET).slice(1, -1).replaceAll("/", "\\/"),
+  "json as Go writes it": JSON.stringify(SECRET)
+    .slice(1, -1)
+    .replaceAll("&", "\\u0026")
+    .replaceAll("<", "\\u003c")
+    .replaceAll(">", "\\u003e")
+    .replaceAll("'", "\\u0027"),
+  "json in json": JSON.stringify(JSON.stringify(SECRET).slice(1, -1)).slice(1, -1),
+  url: encodeURIComponent(SECRET),
+  form: new URLSearchParams({ x: SECRET }).toString().slice(2),
+  "percent throughout": percent(SECRET),
+  "percent throughout, upper case": percent(SECRET).toUpperCase(),
+  html: SECRET.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;"),
+  hex: Buffer.from(SECRET).toString("hex"),
+  HEX: Buffer.from(SECRET).toString("hex").toUpperCase(),
+  "utf-16": Buffer.from(SECRET, "utf16le").toString("latin1"),
+};
+
+describe.each(Object.entries(FORMS))("%s", (_, form) => {
+  it.each([1, 2, 3, 7, 16, 1_000])("is found in pieces of %i bytes", (size) => {
+    expect(inPieces(Buffer.from(`ab${form}cd${form}`, "latin1"), size)).toBe("ab[secret KEY]cd[secret KEY]");
+  });
+});
+
+describe.each(["base64", "base64url"] as const)("%s", (encoding) => {
+  it.each([0, 1, 2, 3, 4, 5])("is found behind %i other bytes, and nothing of it is left", (lead) => {
+    for (const trail of [0, 1, 2, 3]) {
+      const around = (secret: string) =>
+        Buffer.from(`${"\u00a7".repeat(lead)}${secret}${"\u00b6".repeat(trail)}`, "latin1").toString(encoding);
+      const shown = inPieces(Buffer.from(around(SECRET)), 5);
+      expect(shown).toContain("[secret KEY]");
+      // Whatever the secret's first and last characters are, what is shown is the same.
+      const other = `Z${SECRET.slice(1, -1)}Q`;
+      expect(inPieces(Buffer.from(around(other)), 5, [redactionOf("KEY", other)])).toBe(shown);
+    }
+  });
+});
+
+it("what only looks like the beginning of a secret is given out, at the end at the latest", () => {
+  const redactor = new Redactor([KEY]);
+  expect(redactor.push(Buffer.from("data: hello\n\n")).toString()).toBe("data: hello\n\n");
+  expect(redactor.push(Buffer.from("x sk-")).toString()).toBe("x ");
+  expect(redactor.push(Buffer.from("no")).toString()).toBe("sk-n");
+  expect(redactor.end().toString()).toBe("o");
+});
+
+it("secrets that overlap, or repeat themselves, leave nothing between them", () => {
+  expect(inPieces(Buffer.from(`<${"abababab".repeat(3)}ab>`), 3, [redactionOf("A", "abababab")])).toBe("<[secret A]>");
+  expect(inPieces(Buffer.from("<first-secret-and>"), 4, [redactionOf("A", "first-secret"), redactionOf("B", "secret-and")])).toBe(
+    "<[secret A]>",
+  );
+});
+
+it("counts what it found, and touches nothing else", () => {
+  const found: string[] = [];
+  const bytes = Buffer.from(Array.from({ length: 4_096 }, (_, index) => (index * 7) % 256)).toString("latin1");
+  expect(redacted(`${SECRET}${bytes}${SECRET}`, new Redactor([KEY], (name) => found.push(name)))).toBe(`[secret KEY]${bytes}[secret KEY]`);
+  expect(found).toEqual(["KEY", "KEY"]);
+  expect(inPieces(Buffer.from(bytes, "latin1"), 100)).toBe(bytes);
+});
