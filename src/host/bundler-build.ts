@@ -17,6 +17,7 @@ import { joinChunks, joinGuest } from "./bundler-join.ts";
 import type { Builtin, BundleRequest } from "./bundler-message.ts";
 import { placed } from "./bundler-meta.ts";
 import { Modes } from "./bundler-modes.ts";
+import { thin } from "./bundler-thin.ts";
 import { GuestNames } from "./bundler-names.ts";
 
 export interface Built {
@@ -119,6 +120,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
 export async function bundleGuest(): Promise<Built> {
   await using build = await rolldown({
     input: Object.fromEntries([MAIN, ...guestEntries()].map((entry) => [entry, guestFile(entry)])),
+    plugins: [thin(guestFile)],
     platform: "neutral",
     resolve: { mainFields: ["module", "main"], conditionNames: ["import", "module", "default"] },
     logLevel: "silent",

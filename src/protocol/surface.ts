@@ -25,6 +25,14 @@ export const GUEST_GLOBALS = {
   WritableStream: "web/streams",
   WritableStreamDefaultController: "web/streams",
   WritableStreamDefaultWriter: "web/streams",
+  TextEncoderStream: "web/text-streams",
+  TextDecoderStream: "web/text-streams",
+  URL: "web/url",
+  URLSearchParams: "web/url",
+  TextEncoder: "web/encoding",
+  TextDecoder: "web/encoding",
+  atob: "web/base64",
+  btoa: "web/base64",
   fetch: "web/fetch",
   Headers: "web/fetch",
   Response: "web/fetch",
@@ -33,7 +41,10 @@ export const GUEST_GLOBALS = {
 /** Node's module, without `node:` → the module whose default export `require` gives. */
 export const GUEST_MODULES: Readonly<Record<string, string>> = {};
 
+/** Files that others of them load when they need them: what is large and seldom wanted. */
+export const GUEST_PARTS = ["web/idna-tables"] as const;
+
 /** Every file of src/sandbox/guest, without extension, that is loaded when it is first needed. */
 export function guestEntries(): string[] {
-  return [...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES)])].toSorted();
+  return [...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES), ...GUEST_PARTS])].toSorted();
 }

@@ -2,7 +2,7 @@
  * Inside the isolate: the part of the guest's world that is made when it is first touched. All of its text is in the cell from
  * the start, as functions that V8 has not compiled: the code cache makes that nearly free.
  */
-import { GUEST_GLOBALS, GUEST_MODULES } from "../../protocol/surface.ts";
+import { GUEST_GLOBALS, GUEST_MODULES, type GUEST_PARTS } from "../../protocol/surface.ts";
 import { sliceText } from "./primordials.ts";
 
 /** Gives the exports of one of our own files, by the name of its chunk. */
@@ -18,11 +18,17 @@ export function openLibrary(loadChunk: LoadChunk): void {
       void defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
     const get = (): unknown => {
       const value = load(GUEST_GLOBALS[name])[name];
-      set(value);
+      // Undefined: asked for by the very file that makes it, or by one that it needs.
+      if (value !== undefined) set(value);
       return value;
     };
     defineProperty(globalThis, name, { get, set, configurable: true, enumerable: false });
   }
+}
+
+/** A file that another one of the library needs now and then. */
+export function part(name: (typeof GUEST_PARTS)[number]): Record<string, unknown> {
+  return load(name);
 }
 
 /** One of Node's modules, by the name it was imported by. Undefined: the sandbox has none of that name. */
