@@ -13,7 +13,11 @@ import type { CreelError } from "../../src/protocol/errors.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { KvStore } from "../../src/host/services/kv-store.ts";
 import type { KvStoreOptions } from "../../src/host/services/kv-store.ts";
-import { storeName } from "../../src/host/services/kv.ts";
+import { Kv, storeName } from "../../src/host/services/kv.ts";
+import { Causes } from "../../src/host/causes.ts";
+import type { Plugin } from "../../src/host/plugin.ts";
+import { thrownBy } from "../support/errors.ts";
+import { silent } from "../support/host.ts";
 import { folder } from "../support/files.ts";
 
 function stage(options: Partial<KvStoreOptions> = {}) {
@@ -277,6 +281,14 @@ it("a place that cannot be written is the operator's to know, and no path reache
   expect(error).toMatchObject({ code: "ERR_STORE_FAILED" });
   expect(error.message).not.toContain(root);
   expect(String(failures[0])).toContain(root);
+});
+
+it("a plugin that uses its store without end is refused for a while", () => {
+  const kv = new Kv({ stateDir: undefined, causes: new Causes("h"), logger: silent });
+  const plugin = { id: "flood", grants: { kv: true } } as unknown as Plugin;
+  for (let i = 0; i < LIMITS.kvOpsPerWindow; i++) kv.store(plugin);
+  expect(thrownBy(() => kv.store(plugin))).toMatchObject({ code: "ERR_KV_RATE" });
+  expect(kv.store({ ...plugin, id: "other" })).toBeDefined();
 });
 
 it("ids that differ in case only, or have a slash, have files of their own", () => {

@@ -52,6 +52,9 @@ export interface PageQuestion {
 /** `keep`: as the entry that is there has it. */
 export type Lifetime = number | "keep" | undefined;
 
+/** Told the result in the very moment that the work is done, before any other is begun. */
+type Done<T> = (result: T) => void;
+
 interface Opened {
   readonly database: DatabaseSync;
   readonly sql: KvStatements;
@@ -75,7 +78,7 @@ export class KvStore {
   }
 
   /** In the order of the keys. */
-  read(keys: readonly string[]): Promise<(Entry | undefined)[]> {
+  read(keys: readonly string[], done?: Done<unknown>): Promise<(Entry | undefined)[]> {
     return this.#do(({ sql }) => {
       let bytes = 0;
       return keys.map((key) => {
@@ -86,25 +89,31 @@ export class KvStore {
           throw new CreelError("ERR_SERVICE_SIZE", { what: "answer", service: "kv.get", bytes: "more", limit: LIMITS.kvPageBytes });
         return { text: row.value, version: row.version };
       });
-    });
+    }, done);
   }
 
-  set(key: string, text: string, lifetime: Lifetime): Promise<void> {
-    return this.#write(({ sql }) => this.#put(sql, key, text, lifetime, undefined));
+  set(key: string, text: string, lifetime: Lifetime, done?: Done<unknown>): Promise<void> {
+    return this.#write(({ sql }) => this.#put(sql, key, text, lifetime, undefined), done);
   }
 
   /** Writes if the entry is still of that version; undefined: if there is none. Gives what is there instead, `null` for nothing; undefined: it was written. */
-  swap(key: string, version: string | undefined, text: string, lifetime: Lifetime): Promise<Entry | null | undefined> {
+  swap(
+    key: string,
+    version: string | undefined,
+    text: string,
+    lifetime: Lifetime,
+    done?: Done<Entry | null | undefined>,
+  ): Promise<Entry | null | undefined> {
     return this.#write(({ sql }) => {
       const row = this.#find(sql, key);
       if (row?.version !== version) return row ? { text: row.value, version: row.version } : null;
       this.#put(sql, key, text, lifetime, row);
       return undefined;
-    });
+    }, done);
   }
 
   /** The sum. What is not there counts as 0; how long it is kept is said by whoever begins to count. */
-  increment(key: string, by: number, ttlMs: number | undefined): Promise<number> {
+  increment(key: string, by: number, ttlMs: number | undefined, done?: Done<unknown>): Promise<number> {
     return this.#write(({ sql }) => {
       const row = this.#find(sql, key);
       const sum = numberIn(row?.value ?? "0") + by;
@@ -112,20 +121,20 @@ export class KvStore {
         throw new CreelError("ERR_KV_NUMBER", { detail: "the sum is too large" });
       this.#put(sql, key, JSON.stringify(sum), row ? "keep" : ttlMs, row);
       return sum;
-    });
+    }, done);
   }
 
   /** True: there was one. */
-  delete(key: string): Promise<boolean> {
+  delete(key: string, done?: Done<unknown>): Promise<boolean> {
     return this.#write(({ sql }) => {
       const isThere = this.#find(sql, key) !== undefined;
       sql.delete.run(bytesOf(key));
       return isThere;
-    });
+    }, done);
   }
 
   /** By the bytes of the keys. A page may be short, even empty, and still have a next one: what has run out is looked at, too. */
-  list({ prefix, after, limit, hasValues }: PageQuestion): Promise<Page> {
+  list({ prefix, after, limit, hasValues }: PageQuestion, done?: Done<Page>): Promise<Page> {
     return this.#do(({ sql }) => {
       const start = bytesOf(prefix);
       const from = after === undefined || Buffer.compare(bytesOf(after), start) < 0 ? start : Buffer.concat([bytesOf(after), ZERO]);
@@ -144,7 +153,7 @@ export class KvStore {
         entries.push(hasValues ? { key: last, text: row.value } : { key: last });
       }
       return { entries };
-    });
+    }, done);
   }
 
   /** Throws what SQLite throws, also when another process holds the lock. */
@@ -181,8 +190,8 @@ export class KvStore {
   }
 
   /** In one transaction, within the quota. When there is no room, what has run out is deleted first. */
-  async #write<T>(work: (opened: Opened) => T): Promise<T> {
-    const attempt = (): Promise<T> => this.#do((opened) => this.#transact(opened, work));
+  async #write<T>(work: (opened: Opened) => T, done: Done<T> | undefined): Promise<T> {
+    const attempt = (): Promise<T> => this.#do((opened) => this.#transact(opened, work), done);
     try {
       return await attempt();
     } catch (error) {
@@ -228,9 +237,13 @@ export class KvStore {
   }
 
   /** What goes wrong is the operator's to know in full, and the plugin's in words of ours. */
-  async #do<T>(work: (opened: Opened) => T): Promise<T> {
+  async #do<T>(work: (opened: Opened) => T, done?: Done<T>): Promise<T> {
     try {
-      return await this.#turns.run(() => this.#mended(work));
+      return await this.#turns.run(() => {
+        const result = this.#mended(work);
+        done?.(result);
+        return result;
+      });
     } catch (error) {
       if (error instanceof CreelError) throw error;
       this.#options.onFailure(error);

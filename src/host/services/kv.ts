@@ -141,46 +141,37 @@ type Answering = {
   [Q in Question]: (store: KvStore, args: z.output<(typeof kvQuestion)[Q]>, mark: Marks) => Promise<KvAnswers[`kv.${Q}`]>;
 };
 
+/** For causes. In the order in which things happen to the entries: so they are made while the store is at it. */
 interface Marks {
   readonly read: (...keys: readonly string[]) => void;
   readonly wrote: (key: string) => void;
 }
 
 const ANSWERS: Answering = {
-  get: async (store, { keys }, { read }) => {
-    const entries = await store.read(keys);
-    read(...keys);
-    return entries.map((entry) => entry ?? null);
-  },
+  get: async (store, { keys }, { read }) => (await store.read(keys, () => read(...keys))).map((entry) => entry ?? null),
   set: async (store, { key, value, ttlMs }, { wrote }) => {
-    await store.set(key, value, ttlMs);
-    wrote(key);
+    await store.set(key, value, ttlMs, () => wrote(key));
     return null;
   },
   swap: async (store, { key, version, value, ttlMs }, { read, wrote }) => {
-    const found = await store.swap(key, version, value, ttlMs ?? "keep");
-    read(key);
-    if (found !== undefined) return { found };
-    wrote(key);
-    return null;
+    const found = await store.swap(key, version, value, ttlMs ?? "keep", (refused) => {
+      read(key);
+      if (refused === undefined) wrote(key);
+    });
+    return found === undefined ? null : { found };
   },
-  increment: async (store, { key, by, ttlMs }, { read, wrote }) => {
-    const sum = await store.increment(key, by, ttlMs);
-    read(key);
-    wrote(key);
-    return sum;
-  },
-  delete: async (store, { key }, { read, wrote }) => {
-    const wasThere = await store.delete(key);
-    read(key);
-    wrote(key);
-    return wasThere;
-  },
-  list: async (store, { prefix = "", after, limit = LIMITS.kvPageUsual, values = true }, { read }) => {
-    const page = await store.list({ prefix, after, limit, hasValues: values });
-    read(...page.entries.map(({ key }) => key));
-    return page;
-  },
+  increment: (store, { key, by, ttlMs }, { read, wrote }) =>
+    store.increment(key, by, ttlMs, () => {
+      read(key);
+      wrote(key);
+    }),
+  delete: (store, { key }, { read, wrote }) =>
+    store.delete(key, () => {
+      read(key);
+      wrote(key);
+    }),
+  list: (store, { prefix = "", after, limit = LIMITS.kvPageUsual, values = true }, { read }) =>
+    store.list({ prefix, after, limit, hasValues: values }, ({ entries }) => read(...entries.map(({ key }) => key))),
 };
 
 /** A value is a text inside of a text: every quote in it takes two characters more. */

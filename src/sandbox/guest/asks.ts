@@ -75,7 +75,8 @@ export function dropQuestionsOf(call: number): void {
   send();
 }
 
-function coded(code: string, message: string): Error {
+/** An error as the host's answers are. */
+export function coded(code: string, message: string): Error {
   const error = new NativeError(message) as Error & { code: string };
   error.code = code;
   return error;

@@ -17,6 +17,8 @@ export const NativeError = Error;
 export const NativeString = String;
 export const NativeNumber = Number;
 export const NativeFloor = Math.floor;
+export const { random } = Math;
+export const NativeMap = Map;
 export const NativePromise = Promise;
 export const NativeDate = Date;
 // oxlint-disable-next-line typescript/unbound-method -- captured on purpose, called through `call`
@@ -33,6 +35,9 @@ export const sliceText = uncurry(String.prototype.slice);
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
 export const lowerCase = uncurry(String.prototype.toLowerCase);
 export const upperCase = uncurry(String.prototype.toUpperCase);
+export const mapGet = uncurry(Map.prototype.get) as <K, V>(map: Map<K, V>, key: K) => V | undefined;
+export const mapSet = uncurry(Map.prototype.set) as <K, V>(map: Map<K, V>, key: K, value: V) => unknown;
+export const mapDelete = uncurry(Map.prototype.delete) as <K, V>(map: Map<K, V>, key: K) => boolean;
 export const trim = uncurry(String.prototype.trim);
 export const split = uncurry(String.prototype.split as (this: string, by: string) => string[]);
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
