@@ -12,10 +12,11 @@ import { LIMITS } from "../protocol/limits.ts";
 import { guestEntries } from "../protocol/surface.ts";
 import { eager } from "./bundler-eager.ts";
 import { Fence } from "./bundler-fence.ts";
-import { Imports } from "./bundler-imports.ts";
+import { Imports, readsFiles } from "./bundler-imports.ts";
 import { joinChunks, joinGuest } from "./bundler-join.ts";
 import type { Builtin, BundleRequest } from "./bundler-message.ts";
 import { placed } from "./bundler-meta.ts";
+import { packageFiles } from "./package-files.ts";
 import { Modes } from "./bundler-modes.ts";
 import { thin } from "./bundler-thin.ts";
 import { GuestNames } from "./bundler-names.ts";
@@ -26,13 +27,16 @@ export interface Built {
   /** How many files were read. */
   readonly files: number;
   readonly builtins: readonly Builtin[];
+  /** The plugin's own files, as JSON; empty when its code cannot read them. */
+  readonly own: string;
 }
 
-/** The SDKs are types and identity functions: nothing of them is needed inside. */
-const SDK = /^(?:creel\/plugin|openclaw\/plugin-sdk(?:\/.*)?)$/;
+/** Our own SDK is types and an identity function: nothing of it is needed inside. */
+const SDK = "creel/plugin";
+/** OpenClaw's is a part of the guest's library. */
+const OPENCLAW_SDK = /^openclaw\/plugin-sdk(?:\/.*)?$/;
 const SDK_ID = "\0creel-sdk";
-const SDK_CODE =
-  "export const definePlugin = (plugin) => plugin; export const definePluginEntry = (plugin) => plugin; export const emptyPluginConfigSchema = () => ({ type: 'object', additionalProperties: false, properties: {} });";
+const SDK_CODE = "export const definePlugin = (plugin) => plugin;";
 
 /** The entry of the bootstrap, and the chunk with all that it needs at once: whatever is not below web/ or node/. */
 const MAIN = "main";
@@ -40,7 +44,7 @@ const CORE = "core";
 const CORE_FILES = /[\\/](?:sandbox[\\/]guest[\\/][^\\/]+|protocol[\\/][^\\/]+)\.[jt]s$/;
 
 export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plugin" }>, text: string): Promise<Built> {
-  const { cwd, input, root, alias, hasText } = request;
+  const { cwd, input, root, ownsRoot, alias, hasText } = request;
   const fence = new Fence(cwd, root);
   const modes = new Modes();
   const names = new GuestNames(root ?? cwd);
@@ -50,7 +54,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
   const files: RolldownPlugin = {
     name: "creel",
     resolveId: (id, importer) => {
-      if (SDK.test(id)) return SDK_ID;
+      if (id === SDK) return SDK_ID;
       if (alias && id === alias.name) return alias.path;
       return hasText && importer === undefined ? entry : null;
     },
@@ -87,7 +91,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
       plugins: [files],
       external: (id, importer) => {
         if (isBuiltin(id)) imports.note(id, importer);
-        return isBuiltin(id);
+        return isBuiltin(id) || OPENCLAW_SDK.test(id);
       },
       platform: "neutral",
       resolve: {
@@ -113,7 +117,9 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
   }
   const bytes = Buffer.byteLength(made.code);
   if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes });
-  return { ...made, files: fence.files, builtins: imports.within(made.code) };
+  const builtins = imports.within(made.code);
+  const own = root !== undefined && readsFiles(builtins, made.code) ? packageFiles(root, ownsRoot ? undefined : fence.own()) : "";
+  return { ...made, files: fence.files, builtins, own };
 }
 
 /** A script whose value is the table of entry points: what every cell needs, and what it loads when it is touched, as one chunk each. */
@@ -149,6 +155,7 @@ export async function bundleGuest(): Promise<Built> {
     map: "",
     files: 0,
     builtins: [],
+    own: "",
   };
 }
 

@@ -81,6 +81,10 @@ export class Functions {
         refuse("the plugin has declared one of that name before");
         continue;
       }
+      if (kind === "tool" && plugin.contractTools && !plugin.contractTools.includes(declared.name)) {
+        refuse("the plugin's manifest does not name it in contracts.tools");
+        continue;
+      }
       if (!isWithin(declared.about, LIMITS.declarationChars)) {
         refuse(`what it says about itself has more than ${LIMITS.declarationChars} characters`);
         continue;

@@ -1,10 +1,21 @@
 /** Trusted side: what a plugin's cell is told when it is opened. */
 import type { GuestFacts } from "../protocol/guest-world.ts";
+import { PACKAGE_ROOT } from "../protocol/volume.ts";
 import type { Plugin } from "./plugin.ts";
 
-export function factsOf({ id, name, version, config, grants, env }: Plugin): GuestFacts {
+export function factsOf({ id, name, version, description, config, visibleConfig, grants, env }: Plugin): GuestFacts {
   return {
-    api: { id, name, version, pluginConfig: config },
+    api: {
+      id,
+      name,
+      version,
+      description,
+      source: PACKAGE_ROOT,
+      rootDir: PACKAGE_ROOT,
+      registrationMode: "full",
+      config: visibleConfig,
+      pluginConfig: config,
+    },
     world: {
       env: { ...granted(grants.env), ...env },
       platform: process.platform,

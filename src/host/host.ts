@@ -54,6 +54,8 @@ import { Sessions, sessionServices } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
 import { Updates, updateServices } from "./services/updates.ts";
 import { suggest } from "./suggest.ts";
+import { touchedServices } from "./touched.ts";
+import { Volumes, volumeServices } from "./volume/volumes.ts";
 
 export interface HostOptions {
   readonly lanes: number;
@@ -115,6 +117,7 @@ export class CoreHost {
   readonly #causes = new Causes(this.id);
   readonly #sessions: Sessions;
   readonly #kv: Kv;
+  readonly #volumes: Volumes;
   readonly #services: Services;
   readonly #hearing: Hearing;
   readonly #approvals: Approvals;
@@ -177,12 +180,22 @@ export class CoreHost {
       emit: (hook, event) => this.emit(hook, event),
     });
     this.#kv = new Kv({ stateDir: options.stateDir, causes: this.#causes, logger: options.logger });
+    this.#volumes = new Volumes({
+      stateDir: options.stateDir,
+      logger: options.logger,
+      refused: (plugin, cell, why) => {
+        options.logger.error({ plugin: plugin.id, detail: why }, "a plugin's files were not written, its cell is loaded again");
+        plugin.remarks.set("fs", why);
+        this.#plugins.renew(plugin, cell, why);
+      },
+    });
     this.#services = new Services([
+      volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
       fetchServices(new Fetches({ secrets: options.secrets }), this.#causes, guard),
-      updateServices(this.#updates), kvServices(this.#kv),
+      updateServices(this.#updates), touchedServices(), kvServices(this.#kv),
     ]);
-    this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services });
+    this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services, volumes: this.#volumes });
     this.#approvals = new Approvals({
       ask: options.gateway.requestApproval,
       allowOnTimeout: options.allowOnTimeout,
@@ -261,11 +274,11 @@ export class CoreHost {
   }
 
   plugins(): PluginReport[] {
-    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv));
+    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets));
   }
 
   inspect(id: string): PluginReport {
-    return inspect(this.#plugins.get(id), this.#registry, this.#functions, this.#idle, this.#kv);
+    return inspect(this.#plugins.get(id), this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets);
   }
 
   async reload(id: string): Promise<PluginReport> {

@@ -20,6 +20,7 @@ export interface Plugin {
   readonly id: string;
   name: string;
   version: string | undefined;
+  readonly description: string | undefined;
   /** Position in the host's list: ties in priority go by it. */
   readonly order: number;
   /** The quick lane it was given. */
@@ -33,6 +34,10 @@ export interface Plugin {
   /** Its cell was to be opened, and has not said that it was. */
   isOpening: boolean;
   readonly config: Record<string, unknown>;
+  /** What it sees of the operator's configuration; see visible-config.ts. */
+  readonly visibleConfig: Record<string, unknown>;
+  /** The tools that its manifest says it has; undefined: it says nothing, and may have any. */
+  readonly contractTools: readonly string[] | undefined;
   readonly hooks: PluginHooksConfig | undefined;
   readonly grants: Grants;
   /** Variables that the operator set for it alone. */

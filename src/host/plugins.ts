@@ -23,6 +23,7 @@ import { factsOf } from "./guest-facts.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { PluginServices } from "./plugin-services.ts";
 import type { Registry } from "./registry.ts";
+import { touchedRemark } from "./touched.ts";
 import { checkScript } from "./turn-script.ts";
 
 export interface PluginsOptions {
@@ -155,6 +156,13 @@ export class Plugins {
     if (plugin.status === "quarantined") await this.reload(id);
   }
 
+  /** What a cell says of itself is not true: another takes its place, with what is. */
+  renew(plugin: Plugin, cell: number, why: string): void {
+    if (cell !== homeToBe(plugin).cell || !isLoaded(plugin) || plugin.isOpening) return;
+    plugin.circuit.strike("crashed", why);
+    if (isLoaded(plugin)) this.#open(plugin);
+  }
+
   /** The lane says that a cell has loaded, or failed to. */
   opened(plugin: Plugin, { cell, ok, loadMs }: Extract<LaneMessage, { kind: "opened" }>, body: string): void {
     const home = homeToBe(plugin);
@@ -179,7 +187,7 @@ export class Plugins {
       plugin.next = undefined;
     }
     plugin.registered = found.handlers;
-    const diagnostics = this.#declare(plugin, home, found.handlers);
+    const diagnostics = [...this.#declare(plugin, home, found.handlers), ...(found.touched ?? []).map(touchedRemark)];
     if (found.id !== undefined && found.id !== plugin.id)
       diagnostics.push(`the plugin calls itself "${oneLine(found.id, LIMITS.nameChars)}"; here it is "${plugin.id}"`);
     plugin.diagnostics = diagnostics;
@@ -247,10 +255,12 @@ export class Plugins {
     plugin.isOpening = true;
     const { id, budget, grants, bundle } = plugin;
     const hasFineClock = grants.clock === "fine";
+    const hasVolume = grants.fs !== undefined && bundle!.readsFiles;
     return pack(
-      { kind: "open", cell: homeToBe(plugin).cell, plugin: id, limits: limitsOf(budget), hasFineClock },
+      { kind: "open", cell: homeToBe(plugin).cell, plugin: id, limits: limitsOf(budget), hasFineClock, hasVolume },
       bundle!.code,
       JSON.stringify(factsOf(plugin)),
+      bundle!.own,
     );
   }
 

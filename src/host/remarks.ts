@@ -8,7 +8,7 @@ import { knownFields } from "./runner/ignored.ts";
 import { suggest } from "./suggest.ts";
 
 /** Remarks about one plugin. It chooses the names of its fields, so there must be an end. */
-const MAX_REMARKS = 32;
+export const MAX_REMARKS = 32;
 
 /** Notes the fields that a hook does not know; gives those that are new. */
 export function remarkIgnored(plugin: Plugin, hook: AnyHook, fields: readonly string[]): string[] {

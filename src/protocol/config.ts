@@ -3,6 +3,7 @@ import * as z from "zod";
 import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "./limits.ts";
 import { pluginLimitsConfig } from "./plugin-limits.ts";
+import { secretConfig, secretName } from "./secret-config.ts";
 
 const wallMs = z.number().positive().max(LIMITS.maxWallMs);
 
@@ -32,7 +33,7 @@ export const pluginGrants = z.strictObject({
   /** Work at a later time. */
   schedule: z.literal(true).optional(),
   /** A folder of its own to write to, behind Node's `fs`. */
-  fs: z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive() })]).optional(),
+  fs: z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive().max(LIMITS.volumeMaxBytes) })]).optional(),
   /** Names of variables of the gateway's environment that it may see. */
   env: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).optional(),
   /** An exact clock. With one, a plugin can measure what its neighbours do. */
@@ -119,6 +120,8 @@ export const creelConfig = z.looseObject({
       spare: z.boolean().optional(),
     })
     .optional(),
+  /** What plugins may have sent along with their requests without ever seeing it, by name; a fetch grant names one. */
+  secrets: z.record(secretName, secretConfig).optional(),
   /** What holds for every plugin that has no limits of its own. */
   limits: pluginLimitsConfig.optional(),
   /** Where Creel keeps what must survive a restart; relative to this file. Without it, nothing does. */
@@ -133,5 +136,7 @@ export const pluginManifest = z.looseObject({
   version: z.string().optional(),
   description: z.string().optional(),
   main: z.string().optional(),
+  /** What it says it adds to a gateway. Where this is written, a tool that is not named here is refused, as OpenClaw does. */
+  contracts: z.looseObject({ tools: z.array(z.string()).optional() }).optional(),
 });
 export type PluginManifest = z.infer<typeof pluginManifest>;

@@ -120,6 +120,14 @@ export const LIMITS = {
   /** Questions of one plugin that wait inside its cell until the host takes them: a busy gateway patches thousands of sessions at once. */
   waitingAsks: 4_096,
   askBytes: 256 * 1024,
+  /** `crypto.subtle` is answered in the lane, by threads that all cells of a sandbox share: bytes of one question, its text (base64, a key, an algorithm), and questions of one cell that are worked at. */
+  subtleBytes: 512 * 1024,
+  subtleQuestionChars: 1024 * 1024,
+  subtleAtOnce: 2,
+  /** Beyond these one question takes seconds of a thread: PBKDF2's rounds, an RSA key's bits, the bits that are derived. */
+  subtleIterations: 1_000_000,
+  subtleModulusBits: 4_096,
+  subtleDerivedBits: 64 * 1024,
   /**
    * One request of a plugin's, in all: name, connection, redirects and the answer's body. As long as an observer may take, and
    * longer than an awaited handler does.
@@ -205,6 +213,8 @@ export const LIMITS = {
   declarationChars: 64 * 1024,
   /** Wall time of one call of a tool, a command, a gateway method or a job: an agent waits for it, and it does real work. */
   functionWallMs: 60_000,
+  /** Members of `api` that a plugin looks for in vain, and that are remarked upon. */
+  touchedMembers: 96,
   /** What a service of a plugin's gets to end in, when the host closes or the plugin is loaded again. */
   serviceStopMs: 5_000,
   /** A plugin's own files, as far as its cell gets them: the largest are left out. They are on its heap, and are sent with its code in one frame. */

@@ -23,6 +23,10 @@ export const handlerOptions = z.looseObject({
 });
 export type HandlerOptions = z.infer<typeof handlerOptions>;
 
+/** A member of `api` that is not there, and what the plugin got instead: a function that does nothing, or undefined. */
+export const touched = z.object({ member: name, as: z.enum(["inert", "absent"]) });
+export type Touched = z.infer<typeof touched>;
+
 export const registration = z.object({
   id: name.optional(),
   name: z.string().max(LIMITS.nameChars).optional(),
@@ -39,6 +43,8 @@ export const registration = z.object({
       }),
     )
     .max(LIMITS.handlers),
+  /** Members of `api` that it looked for in vain. */
+  touched: z.array(touched).max(LIMITS.touchedMembers).optional(),
 });
 export type Registration = z.infer<typeof registration>;
 

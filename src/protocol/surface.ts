@@ -31,20 +31,46 @@ export const GUEST_GLOBALS = {
   URLSearchParams: "web/url",
   TextEncoder: "web/encoding",
   TextDecoder: "web/encoding",
+  structuredClone: "web/clone",
   atob: "web/base64",
   btoa: "web/base64",
+  Buffer: "node/buffer",
+  process: "node/process",
+  crypto: "web/crypto",
+  Crypto: "web/crypto",
+  CryptoKey: "web/crypto",
+  SubtleCrypto: "web/crypto",
   fetch: "web/fetch",
   Headers: "web/fetch",
+  Request: "web/fetch",
   Response: "web/fetch",
 } as const satisfies Record<string, string>;
 
 /** Node's module, without `node:` → the module whose default export `require` gives. */
-export const GUEST_MODULES: Readonly<Record<string, string>> = {};
+export const GUEST_MODULES: Readonly<Record<string, string>> = {
+  path: "node/path",
+  "path/posix": "node/path",
+  util: "node/util",
+  "util/types": "node/util-types",
+  events: "node/events",
+  buffer: "node/buffer",
+  querystring: "node/querystring",
+  string_decoder: "node/string-decoder",
+  os: "node/os",
+  process: "node/process",
+  timers: "node/timers",
+  "timers/promises": "node/timers-promises",
+  perf_hooks: "node/perf-hooks",
+  crypto: "node/crypto",
+};
+
+/** The file behind `openclaw/plugin-sdk`, whatever stands after it. */
+export const GUEST_SDK = "sdk/openclaw";
 
 /** Files that others of them load when they need them: what is large and seldom wanted. */
 export const GUEST_PARTS = ["web/idna-tables"] as const;
 
 /** Every file of src/sandbox/guest, without extension, that is loaded when it is first needed. */
 export function guestEntries(): string[] {
-  return [...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES), ...GUEST_PARTS])].toSorted();
+  return [...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES), GUEST_SDK, ...GUEST_PARTS])].toSorted();
 }

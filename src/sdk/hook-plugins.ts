@@ -20,6 +20,8 @@ export interface FoundPlugin {
   readonly id: string;
   readonly name?: string | undefined;
   readonly version?: string | undefined;
+  readonly description?: string | undefined;
+  readonly contractTools?: readonly string[] | undefined;
   readonly source: PluginSource;
   readonly config?: Record<string, unknown> | undefined;
   readonly hooks?: PluginHooksConfig | undefined;

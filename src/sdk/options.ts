@@ -10,6 +10,8 @@ import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/approvals.ts";
 import { Circuit } from "../host/circuit.ts";
+import { readSecrets } from "../host/services/secrets.ts";
+import type { Secrets } from "../host/services/secrets.ts";
 import type { SessionGateway } from "../host/services/session.ts";
 import { pluginBudget } from "../host/budget.ts";
 import { CpuShare } from "../host/cpu-share.ts";
@@ -18,6 +20,7 @@ import { defaultLogger } from "../host/log.ts";
 import type { Logger } from "../host/log.ts";
 import { checkedId, findPlugin } from "../host/manifest.ts";
 import type { Plugin } from "../host/plugin.ts";
+import { visibleConfig } from "../host/visible-config.ts";
 import { hookFolderPlugins, hookSettings, resolveFrom, turnPlugins } from "./hook-plugins.ts";
 import type { FoundPlugin } from "./hook-plugins.ts";
 
@@ -76,6 +79,7 @@ export interface Resolved {
   /** Where what must survive a restart is kept, if anywhere. */
   readonly stateDir: string | undefined;
   readonly plugins: Plugin[];
+  readonly secrets: Secrets;
   readonly logger: Logger;
 }
 
@@ -83,16 +87,20 @@ export async function resolveOptions(options: OpenOptions<HookTable>): Promise<R
   const { isolation, lanes, config: configOption, plugins } = options;
   const checked = plainOptions.safeParse({ isolation, lanes, config: configOption, plugins });
   if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
-  const config = await readConfig(checked.data.config);
+  const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);
   const laneCount = lanes ?? Math.max(1, availableParallelism() - 1);
   const logger = options.logger ?? defaultLogger();
   const base = typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd();
+  const secrets = await readSecrets(sources, (path) => resolveFrom(base, path));
+  const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger });
+  for (const { id, grants } of found) secrets.check(id, grants, sources);
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,
     config,
     stateDir: stateDirOf(config, base),
-    plugins: await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger }),
+    plugins: found,
+    secrets,
     logger,
   };
 }
@@ -143,6 +151,8 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
     id: spec.id === undefined ? manifest.id : checkedId(spec.id),
     name: manifest.name,
     version: manifest.version,
+    description: manifest.description,
+    contractTools: manifest.contracts && (manifest.contracts.tools ?? []),
     source: { path: spec.path },
     config: { ...settings?.config, ...spec.config },
     env: spec.env,
@@ -154,23 +164,27 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
 }
 
 function place(
-  { id, name, version, source, config, env, hooks, grants, limits, off }: FoundPlugin,
+  { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, off }: FoundPlugin,
   order: number,
   all: CreelConfig,
   lanes: number,
 ): Plugin {
   const entry = all.plugins?.entries?.[id];
+  const ownConfig = { ...entry?.config, ...config };
   return {
     id,
     name: name ?? id,
     version,
+    description,
     order,
     lane: order % lanes,
     home: undefined,
     next: undefined,
     retired: [],
     isOpening: false,
-    config: { ...entry?.config, ...config },
+    config: ownConfig,
+    visibleConfig: visibleConfig(all, id, ownConfig),
+    contractTools,
     hooks: { ...entry?.hooks, ...hooks },
     grants: { ...entry?.grants, ...grants },
     env: { ...entry?.env, ...env },

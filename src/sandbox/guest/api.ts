@@ -8,6 +8,8 @@ import { kv } from "./kv.ts";
 import { INVOCATION_HOOK } from "../../protocol/invocation.ts";
 import { withInvocation } from "./invocation.ts";
 import { postLog } from "./mailbox.ts";
+import { watched } from "./members.ts";
+import { groupsOf, resolvePath, runtimeOf } from "./runtime.ts";
 import { registerCommand, registerGatewayMethod, registerService, registerTool, setSurroundings } from "./register.ts";
 import { bare, isArray, NativeDate, NativeError } from "./primordials.ts";
 
@@ -58,23 +60,29 @@ export const consoleGlobal = {
   trace: log.debug,
 };
 
-/** Facts come from the host: id, name, version, pluginConfig. */
+/** Facts come from the host: id, name, version, pluginConfig and the like. */
 export function createApi(facts: Record<string, unknown>): object {
   setSurroundings({ config: facts.config, pluginConfig: facts.pluginConfig, logger: logger() });
   const session = {
     get: (key: unknown) => ask("session.get", bare({ key })),
     patch: (patch: unknown) => ask("session.patch", patch),
   };
-  return {
+  const members = {
+    // What the host has nothing to say about is there all the same.
+    version: undefined,
+    description: undefined,
     ...facts,
+    ...groupsOf(session),
     logger: logger(),
+    runtime: runtimeOf(facts.config, logger),
+    resolvePath,
     on,
     registerHook,
     registerTool,
     registerCommand,
     registerGatewayMethod,
     registerService,
-    session,
     kv: { ...kv },
   };
+  return watched(members, "");
 }

@@ -2,7 +2,7 @@
  * Inside the isolate: the part of the guest's world that is made when it is first touched. All of its text is in the cell from
  * the start, as functions that V8 has not compiled: the code cache makes that nearly free.
  */
-import { GUEST_GLOBALS, GUEST_MODULES, type GUEST_PARTS } from "../../protocol/surface.ts";
+import { GUEST_GLOBALS, GUEST_MODULES, GUEST_SDK, type GUEST_PARTS } from "../../protocol/surface.ts";
 import { sliceText } from "./primordials.ts";
 
 /** Gives the exports of one of our own files, by the name of its chunk. */
@@ -31,9 +31,15 @@ export function part(name: (typeof GUEST_PARTS)[number]): Record<string, unknown
   return load(name);
 }
 
-/** One of Node's modules, by the name it was imported by. Undefined: the sandbox has none of that name. */
+/** `openclaw/plugin-sdk`, or any path below it. */
+function isSdk(name: string): boolean {
+  return name === "openclaw/plugin-sdk" || sliceText(name, 0, 20) === "openclaw/plugin-sdk/";
+}
+
+/** One of Node's modules, or OpenClaw's SDK, by the name it was imported by. Undefined: the sandbox has none of that name. */
 export function moduleNamed(name: string): { readonly exports: unknown } | undefined {
   const plain = sliceText(name, 0, 5) === "node:" ? sliceText(name, 5) : name;
+  if (isSdk(plain)) return { exports: load(GUEST_SDK).default };
   if (!hasOwn(GUEST_MODULES, plain)) return undefined;
   return { exports: load(GUEST_MODULES[plain]!).default };
 }

@@ -12,8 +12,10 @@ import { answered, dropQuestionsOf } from "./asks.ts";
 import { declared, endRegistration, handlers } from "./declared.ts";
 import { describeError } from "./describe.ts";
 import { keep, take } from "./handles.ts";
+import { given } from "./given.ts";
 import { endInvocation } from "./invocation.ts";
 import { moduleNamed, openLibrary } from "./library.ts";
+import { touched } from "./members.ts";
 import type { LoadChunk } from "./library.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
@@ -33,9 +35,13 @@ function load(
   factsText: string,
   limitsText: string,
   seed: string,
+  files: string | undefined,
+  volume: string | undefined,
   now?: () => number,
 ): Returned {
   setLimits(limitsText);
+  given.files = files;
+  given.volume = volume;
   const facts = parse(factsText) as GuestFacts;
   setWorld(facts.world, seed, now);
   if (world.wasm) restoreWasm();
@@ -61,7 +67,7 @@ function load(
     return settle(call(register as () => unknown, typeof plugin === "function" ? undefined : plugin, [api]), 0, () => {
       endRegistration();
       const named: { id?: unknown; name?: unknown; version?: unknown } = typeof plugin === "function" ? bare({}) : plugin;
-      return stringify(bare({ id: text(named.id), name: text(named.name), version: text(named.version), handlers: declared }));
+      return stringify(bare({ id: text(named.id), name: text(named.name), version: text(named.version), handlers: declared, touched }));
     });
   });
 }

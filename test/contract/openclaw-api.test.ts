@@ -1,0 +1,104 @@
+/** OpenClaw's `api` and SDK inside the sandbox: what works, what does nothing and says so, what is not there. */
+import { expect, test, vi } from "vitest";
+import { contract, plugin, sharedHost } from "../support/host.ts";
+
+const ENTRY = `
+import { definePluginEntry, emptyPluginConfigSchema, delegateCompactionToRuntime, SomeBase, DEFAULT_NAME } from "openclaw/plugin-sdk/core";
+import { createSubsystemLogger } from "openclaw/plugin-sdk";
+import type { OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
+class Child extends SomeBase {}
+const attempt = (fn) => { try { return fn(); } catch (error) { return error.message; } };
+export default definePluginEntry({
+  id: "entry", name: "Entry", configSchema: emptyPluginConfigSchema(),
+  register(api: OpenClawPluginApi) {
+    const seen = {
+      id: api.id, name: api.name, version: api.version ?? null, description: api.description ?? null, source: api.source, rootDir: api.rootDir,
+      registrationMode: api.registrationMode, pluginConfig: api.pluginConfig, own: api.config.plugins.entries.entry.config,
+      others: Object.keys(api.config.plugins.entries), gateway: api.config.gateway,
+      paths: [api.resolvePath("~/x"), api.resolvePath("a/../b"), api.resolvePath("/etc/hosts")],
+      runtime: [api.runtime.version, api.runtime.state.resolveStateDir(), api.runtime.config.current() === api.config, api.runtime.config.loadConfig() === api.config],
+      fallback: api.runtime?.events?.onAgentEvent ? "events" : "hooks",
+      inert: [typeof api.registerChannel, api.registerChannel({}), api.registerChannel({}), api.onConversationBindingResolved(() => {})],
+      groups: [api.lifecycle.registerRuntimeLifecycle({}), api.session.controls.registerSessionAction({}), typeof api.session.get],
+      absent: [api.frobnicate, api.emitAgentEvent].map((value) => typeof value),
+      missing: [attempt(() => delegateCompactionToRuntime()), attempt(() => new Child()), attempt(() => "" + DEFAULT_NAME)],
+      schema: [emptyPluginConfigSchema().safeParse({}).success, emptyPluginConfigSchema().safeParse({ a: 1 }).success],
+      json: JSON.stringify(Object.keys(api)).length > 0,
+    };
+    api.on("agent:nothing", () => {});
+    api.on("before_tool_call", () => { api.runtime.logging.getChildLogger().info("child"); createSubsystemLogger("sub").child("part").info("line", 1); void api.llmThings; return { block: true, blockReason: JSON.stringify(seen) }; });
+  },
+});
+`;
+
+contract("OpenClaw's api", (isolation) => {
+  const shared = sharedHost(isolation, {
+    config: {
+      gateway: { port: 18789, auth: { mode: "token", token: "t0p" } },
+      plugins: { entries: { entry: { config: { api_key: "mine" } }, other: { config: { secret: "theirs" } } } },
+    },
+    plugins: [
+      { id: "entry", source: ENTRY },
+      plugin("common", ""),
+      {
+        id: "cjs",
+        source: `const { definePluginEntry } = require("openclaw/plugin-sdk/plugin-entry"); const sdk = require("openclaw/plugin-sdk");
+                 module.exports = definePluginEntry({ id: "cjs", register(api) { api.registerTool({ name: "kind", execute: () => [typeof sdk.createSubsystemLogger, typeof sdk.whatever] }); } });`,
+      },
+    ],
+  });
+
+  test("has the facts that hook plugins read, and a configuration without others' secrets", async () => {
+    const lines: string[] = [];
+    const off = shared.host.on("log", ({ text }) => lines.push(text));
+    const { result } = await shared.host.run("before_tool_call", { toolName: "x", params: {} });
+    await vi.waitFor(() => expect(lines).toEqual(["child", "[sub/part] line 1"]));
+    off();
+    expect(JSON.parse(result!.blockReason!)).toEqual({
+      id: "entry",
+      name: "entry",
+      version: null,
+      description: null,
+      source: "/plugin",
+      rootDir: "/plugin",
+      registrationMode: "full",
+      pluginConfig: { api_key: "mine" },
+      own: { api_key: "mine" },
+      others: ["entry"],
+      gateway: { port: 18789, auth: { mode: "[redacted]", token: "[redacted]" } },
+      paths: ["/home/plugin/x", "/home/plugin/b", "/etc/hosts"],
+      runtime: ["2026.9.6", "/home/plugin/.openclaw", true, true],
+      fallback: "hooks",
+      inert: ["function", null, null, null],
+      groups: [null, null, "function"],
+      absent: ["undefined", "undefined"],
+      missing: ["delegateCompactionToRuntime", "SomeBase", "DEFAULT_NAME"].map(
+        (name) => `"${name}" of openclaw/plugin-sdk is not there in the sandbox: what it does needs a whole gateway around it`,
+      ),
+      schema: [true, false],
+      json: true,
+    });
+  });
+
+  test("says once what it does not have", async () => {
+    await shared.host.run("before_tool_call", { toolName: "x", params: {} });
+    const inert = "does nothing here: a sandboxed plugin has hooks, tools, commands, gateway methods and services";
+    await vi.waitFor(() => expect(shared.host.inspect("entry").diagnostics).toHaveLength(9));
+    expect(shared.host.inspect("entry").diagnostics).toEqual([
+      expect.stringContaining('there is no hook named "agent:nothing"'),
+      "the plugin looked for api.runtime.events, which is not there in the sandbox",
+      `api.registerChannel ${inert}`,
+      `api.onConversationBindingResolved ${inert}`,
+      `api.lifecycle.registerRuntimeLifecycle ${inert}`,
+      `api.session.controls.registerSessionAction ${inert}`,
+      "the plugin looked for api.frobnicate, which is not there in the sandbox",
+      "the plugin looked for api.emitAgentEvent, which is not there in the sandbox",
+      "the plugin looked for api.llmThings, which is not there in the sandbox",
+    ]);
+    expect(shared.host.inspect("common").diagnostics).toEqual([]);
+  });
+
+  test("is there for CommonJS, too", async () => {
+    expect((await shared.host.call({ tool: "kind" })).value).toEqual(["function", "function"]);
+  });
+});
