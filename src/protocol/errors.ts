@@ -235,6 +235,24 @@ export const ERRORS = {
     message: "{service} is not granted to {plugin}",
     fix: "add the grant the plugin needs, if you trust it with that",
   },
+  ERR_INSTALL_SOURCE: {
+    audience: "operator",
+    message: '"{source}" cannot be installed: {detail}',
+    fix: "name a package (name or name@version), a folder (./x), a tarball (x.tgz) or a git repository (git:https://…)",
+  },
+  ERR_INSTALL_NO_NPM: { audience: "operator", message: "npm was not found", fix: "install npm, or put it on the PATH" },
+  ERR_INSTALL_NPM: { audience: "operator", message: "npm {command} failed: {detail}", fix: "see npm's message; nothing was changed" },
+  ERR_INSTALL_GIT: { audience: "operator", message: "git {command} failed: {detail}", fix: "see git's message; nothing was changed" },
+  ERR_INSTALL_INTEGRITY: {
+    audience: "operator",
+    message: "{what} is not what was announced: its integrity is {found}, and should be {expected}",
+    fix: "do not install it; somebody between the registry and you has changed it",
+  },
+  ERR_INSTALL_DEPENDENCY: {
+    audience: "operator",
+    message: 'the dependency "{dependency}" cannot be pinned: {detail}',
+    fix: "ask the author to depend on published packages only",
+  },
   ERR_FETCH_URL: {
     audience: "author",
     message: "fetch cannot be asked for this URL: {detail}",
@@ -316,6 +334,11 @@ export const ERRORS = {
     audience: "author",
     message: "the plugin has used its store more than {limit} times in {seconds} s",
     fix: "read several keys with getMany, and write less often",
+  },
+  ERR_VOLUME_REFUSED: {
+    audience: "operator",
+    message: "what the cell says it did to its files was refused, and it was loaded again: {detail}",
+    fix: "the plugin's own copy kept to other rules than the host's: do not trust the plugin",
   },
   ERR_STORE_FAILED: {
     audience: "operator",
