@@ -1,0 +1,386 @@
+/** Inside the isolate: `Buffer`, a Uint8Array with Node's methods. Written for Node's behaviour of today; there is no pool. */
+import { addNumbers } from "./buffer-numbers.ts";
+import { find } from "./buffer-search.ts";
+import { decode, encode, encodedLength, encodingNamed, ENCODINGS, utf8Write } from "./codecs.ts";
+import type { Encoding } from "./codecs.ts";
+import { checkInteger, checkNumber, invalidArgType, invalidArgValue, nodeError, outOfRange } from "./errors.ts";
+
+const BYTES = "an instance of Buffer or Uint8Array";
+export const MAX_LENGTH = 2 ** 32;
+export const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+function encodingOrThrow(name: unknown): Encoding {
+  const encoding = typeof name === "string" || name === undefined || name === null ? encodingNamed(name) : undefined;
+  if (!encoding) throw nodeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${String(name)}`);
+  return encoding;
+}
+
+function checkBytes(value: unknown, name: string): asserts value is Uint8Array {
+  if (!(value instanceof Uint8Array)) throw invalidArgType(name, BYTES, value);
+}
+
+function clamped(value: unknown, length: number, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  const whole = Math.trunc(Number(value)) || 0;
+  return Math.min(Math.max(whole < 0 ? 0 : whole, 0), length);
+}
+
+/** The part of a range that `subarray` and `slice` give, with indexes from the end. */
+function ranged(value: unknown, length: number, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  const whole = Math.trunc(Number(value)) || 0;
+  return whole < 0 ? Math.max(whole + length, 0) : Math.min(whole, length);
+}
+
+class FastBuffer extends Uint8Array<ArrayBuffer> {
+  get parent(): ArrayBuffer | undefined {
+    return this instanceof FastBuffer ? this.buffer : undefined;
+  }
+
+  get offset(): number | undefined {
+    return this instanceof FastBuffer ? this.byteOffset : undefined;
+  }
+
+  override toString(encoding?: unknown, start?: unknown, end?: unknown): string {
+    const from = start === undefined || Number(start) <= 0 ? 0 : Math.trunc(Number(start)) || 0;
+    const to = end === undefined || Number(end) > this.length ? this.length : Math.trunc(Number(end)) || 0;
+    if (from >= this.length || to <= 0 || to <= from) return encoding === undefined ? "" : (encodingOrThrow(encoding), "");
+    return decode(this, encodingOrThrow(encoding), from, to);
+  }
+
+  override toLocaleString(encoding?: unknown, start?: unknown, end?: unknown): string {
+    return this.toString(encoding, start, end);
+  }
+
+  toJSON(): { type: "Buffer"; data: number[] } {
+    return { type: "Buffer", data: Array.from(this) };
+  }
+
+  equals(other: unknown): boolean {
+    checkBytes(other, "otherBuffer");
+    return this === other || (this.length === other.length && compareBytes(this, other) === 0);
+  }
+
+  compare(target: unknown, targetStart?: unknown, targetEnd?: unknown, sourceStart?: unknown, sourceEnd?: unknown): number {
+    checkBytes(target, "target");
+    const index = (value: unknown, name: string, otherwise: number, most: number): number => {
+      if (value === undefined) return otherwise;
+      checkInteger(value, name, 0, most);
+      return value;
+    };
+    const none = Number.MAX_SAFE_INTEGER;
+    const [from, to] = [index(targetStart, "targetStart", 0, none), index(targetEnd, "targetEnd", target.length, target.length)];
+    const [begin, end] = [index(sourceStart, "sourceStart", 0, none), index(sourceEnd, "sourceEnd", this.length, this.length)];
+    if (begin >= end) return from >= to ? 0 : -1;
+    if (from >= to) return 1;
+    return compareBytes(plain(this, begin, end), plain(target, from, to));
+  }
+
+  copy(target: unknown, targetStart?: unknown, sourceStart?: unknown, sourceEnd?: unknown): number {
+    if (!ArrayBuffer.isView(target)) throw invalidArgType("target", BYTES, target);
+    const at = targetStart === undefined ? 0 : Math.trunc(Number(targetStart)) || 0;
+    if (at < 0) throw outOfRange("targetStart", ">= 0", at);
+    const from = sourceStart === undefined ? 0 : Math.trunc(Number(sourceStart)) || 0;
+    if (from < 0 || from > this.length) throw outOfRange("sourceStart", `>= 0 && <= ${this.length}`, from);
+    const to = sourceEnd === undefined ? this.length : Math.trunc(Number(sourceEnd)) || 0;
+    if (to < 0) throw outOfRange("sourceEnd", ">= 0", to);
+    const into = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
+    if (at >= into.length || from >= to) return 0;
+    const count = Math.min(to - from, into.length - at, this.length - from);
+    into.set(plain(this, from, from + count), at);
+    return count;
+  }
+
+  override subarray(start?: number, end?: number): Buffer {
+    const from = ranged(start, this.length, 0);
+    const to = ranged(end, this.length, this.length);
+    return new FastBuffer(this.buffer, this.byteOffset + from, Math.max(to - from, 0)) as Buffer;
+  }
+
+  /** A view, unlike Uint8Array's. */
+  override slice(start?: number, end?: number): Buffer {
+    return this.subarray(start, end);
+  }
+
+  write(text: unknown, offset?: unknown, length?: unknown, encoding?: unknown): number {
+    if (typeof text !== "string") throw invalidArgType("argument", "of type string", text);
+    let [at, most, name] = [offset, length, encoding];
+    if (typeof at === "string") [at, most, name] = [undefined, undefined, at];
+    else if (typeof most === "string") [most, name] = [undefined, most];
+    const start = at === undefined ? 0 : position(at, "offset", this.length);
+    const room = this.length - start;
+    const count = most === undefined ? room : Math.min(position(most, "length", this.length), room);
+    return put(this, text, start, count, encodingOrThrow(name));
+  }
+
+  override fill(value: unknown, offset?: unknown, end?: unknown, encoding?: unknown): this {
+    let [from, to, name] = [offset, end, encoding];
+    if (typeof value === "string") {
+      if (typeof from === "string") [from, to, name] = [undefined, undefined, from];
+      else if (typeof to === "string") [to, name] = [undefined, to];
+    }
+    const begin = from === undefined ? 0 : position(from, "offset", Number.MAX_SAFE_INTEGER);
+    const stop = to === undefined ? this.length : position(to, "end", this.length);
+    if (begin >= stop) return this;
+    let bytes: Uint8Array;
+    if (typeof value === "string") {
+      bytes = encode(value, encodingOrThrow(name));
+      if (bytes.length === 0 && value !== "") throw invalidArgValue("value", value);
+    } else if (value instanceof Uint8Array) {
+      bytes = value;
+      if (bytes.length === 0) throw invalidArgValue("value", value);
+    } else bytes = Uint8Array.of(typeof value === "boolean" ? Number(value) : Number(value) & 255);
+    if (bytes.length < 2) Uint8Array.prototype.fill.call(this, bytes[0] ?? 0, begin, stop);
+    else for (let i = begin; i < stop; i++) this[i] = bytes[(i - begin) % bytes.length]!;
+    return this;
+  }
+
+  override indexOf(value: unknown, offset?: unknown, encoding?: unknown): number {
+    return find(this, value, offset, encoding, true);
+  }
+
+  override lastIndexOf(value: unknown, offset?: unknown, encoding?: unknown): number {
+    return find(this, value, offset, encoding, false);
+  }
+
+  override includes(value: unknown, offset?: unknown, encoding?: unknown): boolean {
+    return find(this, value, offset, encoding, true) !== -1;
+  }
+
+  swap16(): this {
+    return swapped(this, 2);
+  }
+
+  swap32(): this {
+    return swapped(this, 4);
+  }
+
+  swap64(): this {
+    return swapped(this, 8);
+  }
+
+  [INSPECT](_depth?: unknown, options?: unknown, inspect?: (value: unknown, options?: object) => string): string {
+    const most = inspection.maxBytes;
+    let text = decode(this, "hex", 0, Math.min(most, this.length))
+      .replaceAll(/(.{2})/g, "$1 ")
+      .trim();
+    const rest = this.length - most;
+    if (rest > 0) text += ` ... ${rest} more byte${rest > 1 ? "s" : ""}`;
+    // Properties of the plugin's own.
+    const own = Object.keys(this).filter((key) => !/^\d+$/.test(key));
+    if (own.length > 0 && inspect) {
+      const extras = Object.fromEntries(own.map((key) => [key, (this as unknown as Record<string, unknown>)[key]]));
+      text += `${this.length > 0 ? ", " : ""}${inspect({ __proto__: null, ...extras }, { ...(options as object), breakLength: Infinity, compact: true }).slice(27, -2)}`;
+    }
+    return `<${this.constructor.name} ${text}>`;
+  }
+}
+
+/** A plain view: what a plugin has done to Buffer's methods does not matter. */
+function plain(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + start, Math.max(end - start, 0));
+}
+
+function position(value: unknown, name: string, most: number): number {
+  checkInteger(value, name, 0, most);
+  return value;
+}
+
+function put(into: Uint8Array, text: string, start: number, count: number, encoding: Encoding): number {
+  if (encoding === "utf8") return utf8Write(text, into, start, start + count);
+  const bytes = encode(text, encoding);
+  const whole = encoding === "utf16le" ? count & ~1 : count;
+  into.set(bytes.subarray(0, whole), start);
+  return Math.min(bytes.length, whole);
+}
+
+function swapped<B extends Uint8Array>(bytes: B, size: number): B {
+  if (bytes.length % size !== 0)
+    throw nodeError(RangeError, "ERR_INVALID_BUFFER_SIZE", `Buffer size must be a multiple of ${size * 8}-bits`);
+  for (let i = 0; i < bytes.length; i += size) plain(bytes, i, i + size).reverse();
+  return bytes;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): -1 | 0 | 1 {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1;
+  return a.length === b.length ? 0 : a.length < b.length ? -1 : 1;
+}
+
+/** What `buffer.INSPECT_MAX_BYTES` sets. */
+export const inspection = { maxBytes: 50 };
+
+export type Buffer = FastBuffer &
+  Record<`read${string}`, (offset?: number, size?: number) => number> &
+  Record<`write${string}`, (value: unknown, offset?: number, size?: number) => number>;
+
+/** Callable without `new`, as ever. */
+function BufferFunction(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer {
+  if (typeof value !== "number") return from(value, encodingOrOffset, length);
+  if (typeof encodingOrOffset === "string") throw invalidArgType("string", "of type string", value);
+  return alloc(value);
+}
+
+function size(value: unknown): number {
+  checkNumber(value, "size");
+  if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange("size", `>= 0 && <= ${Number.MAX_SAFE_INTEGER}`, value);
+  return value;
+}
+
+function alloc(length: unknown, value?: unknown, encoding?: unknown): Buffer {
+  const buffer = made(size(length));
+  if (value !== undefined && value !== 0 && buffer.length > 0) {
+    if (typeof encoding === "string") buffer.fill(value, encoding);
+    else buffer.fill(value);
+  }
+  return buffer;
+}
+
+const EXPECTED = "of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object";
+const FIRST = "first argument";
+
+function from(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer {
+  if (typeof value === "string")
+    return own(encode(value, encodingOrThrow(typeof encodingOrOffset === "string" ? encodingOrOffset : undefined)));
+  if (typeof value === "object" && value !== null) {
+    if (isArrayBuffer(value)) return view(value, encodingOrOffset, length);
+    const primitive = (value as { valueOf?: () => unknown }).valueOf?.();
+    if (
+      primitive !== undefined &&
+      primitive !== null &&
+      primitive !== value &&
+      (typeof primitive === "string" || typeof primitive === "object")
+    )
+      return from(primitive, encodingOrOffset, length);
+    const like = fromObject(value as ArrayLike<unknown> & { type?: unknown; data?: unknown });
+    if (like) return like;
+    const toPrimitive = (value as { [Symbol.toPrimitive]?: (hint: string) => unknown })[Symbol.toPrimitive];
+    if (typeof toPrimitive === "function") {
+      const text = toPrimitive.call(value, "string");
+      if (typeof text === "string") return from(text, encodingOrOffset);
+    }
+  }
+  throw nodeError(TypeError, "ERR_INVALID_ARG_TYPE", invalidArgType(FIRST, EXPECTED, value).message);
+}
+
+function fromObject(value: ArrayLike<unknown> & { type?: unknown; data?: unknown }): Buffer | undefined {
+  if (value.length !== undefined || ArrayBuffer.isView(value)) {
+    if (typeof value.length !== "number") return made(0);
+    return own(Uint8Array.from(value as ArrayLike<number>));
+  }
+  return value.type === "Buffer" && Array.isArray(value.data) ? own(Uint8Array.from(value.data as number[])) : undefined;
+}
+
+function isArrayBuffer(value: object): value is ArrayBuffer {
+  try {
+    // Asks for the brand.
+    Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength")!.get!.call(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function view(buffer: ArrayBuffer, offset: unknown, length: unknown): Buffer {
+  const start = offset === undefined ? 0 : Number(offset) || 0;
+  const most = buffer.byteLength - start;
+  if (most < 0) throw nodeError(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", '"offset" is outside of buffer bounds');
+  if (length === undefined) return new FastBuffer(buffer, start, most) as Buffer;
+  const count = Number(length);
+  if (!(count > 0)) return new FastBuffer(buffer, start, 0) as Buffer;
+  if (count > most) throw nodeError(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", '"length" is outside of buffer bounds');
+  return new FastBuffer(buffer, start, count) as Buffer;
+}
+
+function made(length: number): Buffer {
+  return new (FastBuffer as unknown as new (length: number) => Buffer)(length);
+}
+
+/** Bytes of ours, not copied. */
+function own(bytes: Uint8Array<ArrayBuffer>): Buffer {
+  return new FastBuffer(bytes.buffer, bytes.byteOffset, bytes.length) as Buffer;
+}
+
+const statics = {
+  poolSize: 8192,
+  from,
+  alloc,
+  allocUnsafe: (length: unknown) => alloc(length),
+  allocUnsafeSlow: (length: unknown) => alloc(length),
+  of: (...items: number[]): Buffer => own(Uint8Array.from(items)),
+  copyBytesFrom(source: unknown, offset?: unknown, length?: unknown): Buffer {
+    if (!ArrayBuffer.isView(source) || source instanceof DataView) throw invalidArgType("view", "an instance of TypedArray", source);
+    const items = source as Uint8Array;
+    if (offset !== undefined) checkInteger(offset, "offset", 0);
+    if (length !== undefined) checkInteger(length, "length", 0);
+    const start = (offset as number | undefined) ?? 0;
+    const part = items.slice(start, length === undefined ? items.length : start + (length as number));
+    return own(new Uint8Array(part.buffer, part.byteOffset, part.byteLength).slice());
+  },
+  isBuffer: (value: unknown): value is Buffer => value instanceof BufferFunction,
+  isEncoding: (name: unknown): boolean => typeof name === "string" && name !== "" && encodingNamed(name) !== undefined,
+  byteLength(value: unknown, encoding?: unknown): number {
+    if (typeof value === "string") return encodedLength(value, (typeof encoding === "string" && encodingNamed(encoding)) || "utf8");
+    if (ArrayBuffer.isView(value) || (typeof value === "object" && value !== null && isArrayBuffer(value)))
+      return (value as ArrayBuffer).byteLength;
+    throw invalidArgType("string", "of type string or an instance of Buffer or ArrayBuffer", value);
+  },
+  compare(a: unknown, b: unknown): number {
+    checkBytes(a, "buf1");
+    checkBytes(b, "buf2");
+    return compareBytes(a, b);
+  },
+  concat(list: unknown, length?: unknown): Buffer {
+    if (!Array.isArray(list)) throw invalidArgType("list", "an instance of Array", list);
+    for (const [i, one] of (list as unknown[]).entries()) checkBytes(one, `list[${i}]`);
+    const all = list as Uint8Array[];
+    const total = length === undefined ? all.reduce((sum, one) => sum + one.length, 0) : (length as number);
+    if (length !== undefined) checkInteger(length, "length", 0);
+    const whole = made(total);
+    let at = 0;
+    for (const one of all) {
+      if (at >= total) break;
+      const part = plain(one, 0, Math.min(one.length, total - at));
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  },
+};
+
+type BufferStatics = typeof statics & {
+  (value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer;
+  new (value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer;
+  readonly prototype: Buffer;
+};
+
+for (const name of Object.keys(statics) as (keyof typeof statics)[])
+  Object.defineProperty(BufferFunction, name, { value: statics[name], writable: true, configurable: true, enumerable: true });
+Object.defineProperties(BufferFunction, {
+  name: { value: "Buffer" },
+  prototype: { value: FastBuffer.prototype, writable: true, enumerable: false },
+  [Symbol.species]: { get: () => FastBuffer, configurable: true, enumerable: false },
+});
+Object.setPrototypeOf(BufferFunction, Uint8Array);
+Object.defineProperty(FastBuffer.prototype, "constructor", {
+  value: BufferFunction,
+  writable: true,
+  configurable: true,
+  enumerable: false,
+});
+
+addNumbers(FastBuffer.prototype);
+for (const encoding of ENCODINGS) {
+  const short = encoding === "utf16le" ? "ucs2" : encoding;
+  const add = (name: string, value: unknown) =>
+    Object.defineProperty(FastBuffer.prototype, name, { value, writable: true, configurable: true });
+  add(`${short}Slice`, function (this: Uint8Array, start?: number, end?: number) {
+    return decode(this, encoding, clamped(start, this.length, 0), clamped(end, this.length, this.length));
+  });
+  add(`${short}Write`, function (this: Uint8Array, text: string, start?: number, count?: number) {
+    const at = clamped(start, this.length, 0);
+    return put(this, text, at, clamped(count, this.length - at, this.length - at), encoding);
+  });
+}
+
+export const Buffer = BufferFunction as unknown as BufferStatics;

@@ -1,0 +1,66 @@
+/** Inside the isolate: `crypto`: hashes, random numbers and derived keys at once; keys and ciphers through `crypto.subtle`, which can wait. */
+import { crypto as webcrypto } from "../web/crypto.ts";
+import { viewBytes } from "./crypto-bytes.ts";
+import { hkdfSync, later, pbkdf2Sync, scryptSync } from "./crypto-derive.ts";
+import { getHashes, Hash, hash, Hmac } from "./crypto-hash.ts";
+import { randomBytes, randomFill, randomFillSync, randomInt, randomUUID } from "./crypto-random.ts";
+import { nodeError } from "./errors.ts";
+
+function timingSafeEqual(a: unknown, b: unknown): boolean {
+  const [x, y] = [viewBytes(a), viewBytes(b)];
+  for (const [bytes, name] of [
+    [x, "buf1"],
+    [y, "buf2"],
+  ] as const)
+    if (!bytes)
+      throw nodeError(
+        TypeError,
+        "ERR_INVALID_ARG_TYPE",
+        `The "${name}" argument must be an instance of ArrayBuffer, Buffer, TypedArray, or DataView.`,
+      );
+  if (x!.length !== y!.length)
+    throw nodeError(RangeError, "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH", "Input buffers must have the same byte length");
+  let difference = 0;
+  for (let i = 0; i < x!.length; i++) difference |= x![i]! ^ y![i]!;
+  return difference === 0;
+}
+
+const crypto: Record<string, unknown> = {
+  createHash: (algorithm: unknown, options?: { outputLength?: unknown }) => new Hash(algorithm, options),
+  createHmac: (algorithm: unknown, key: unknown) => new Hmac(algorithm, key),
+  hash,
+  getHashes,
+  Hash,
+  Hmac,
+  randomBytes,
+  pseudoRandomBytes: randomBytes,
+  randomFill,
+  randomFillSync,
+  randomInt,
+  randomUUID,
+  timingSafeEqual,
+  pbkdf2Sync,
+  pbkdf2: later(pbkdf2Sync as never),
+  scryptSync,
+  scrypt: later(scryptSync as never),
+  hkdfSync,
+  hkdf: later(hkdfSync as never),
+  getFips: () => 0,
+  getCiphers: () => [],
+  getCurves: () => [],
+  constants: { RSA_PKCS1_PADDING: 1, RSA_NO_PADDING: 3, RSA_PKCS1_OAEP_PADDING: 4, RSA_PKCS1_PSS_PADDING: 6 },
+  webcrypto,
+  subtle: webcrypto.subtle,
+  getRandomValues: webcrypto.getRandomValues.bind(webcrypto),
+};
+
+/** What would have to leave the cell and cannot wait. Functions, so that `instanceof` still works on those that are classes. */
+const ABSENT =
+  "Cipheriv Decipheriv DiffieHellman DiffieHellmanGroup ECDH KeyObject Sign Verify X509Certificate createCipheriv createDecipheriv createDiffieHellman createECDH createPrivateKey createPublicKey createSecretKey createSign createVerify diffieHellman generateKey generateKeyPair generateKeyPairSync generateKeySync privateDecrypt privateEncrypt publicDecrypt publicEncrypt sign verify";
+
+for (const name of ABSENT.split(" "))
+  crypto[name] = function () {
+    throw nodeError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", `crypto.${name} is not available inside the sandbox; crypto.subtle is`);
+  };
+
+export default crypto;

@@ -1,0 +1,105 @@
+/** Inside the isolate: errors as Node makes them, with a code and the words that programs look for. */
+
+/** Name and `code` as Node's: `TypeError [ERR_INVALID_ARG_TYPE]: …` as text, `TypeError` as name. */
+export function nodeError<E extends Error>(Base: new (message: string) => E, code: string, message: string): E & { code: string } {
+  const error = new Base(message) as E & { code: string };
+  error.code = code;
+  Object.defineProperty(error, "toString", {
+    value(this: Error) {
+      return `${this.name} [${code}]: ${this.message}`;
+    },
+    writable: true,
+    configurable: true,
+    enumerable: false,
+  });
+  // The stack begins with the code, too; it was taken before there was one.
+  const { stack } = error;
+  if (typeof stack === "string" && stack.startsWith(`${error.name}: `)) {
+    const value = `${error.name} [${code}]${stack.slice(error.name.length)}`;
+    Object.defineProperty(error, "stack", { value, writable: true, configurable: true, enumerable: false });
+  }
+  return error;
+}
+
+/** `expected` is what follows "must be", as `of type string`. */
+export function invalidArgType(name: string, expected: string, value: unknown): TypeError {
+  const what = name.endsWith(" argument") ? name : `"${name}" ${name.includes(".") ? "property" : "argument"}`;
+  return nodeError(TypeError, "ERR_INVALID_ARG_TYPE", `The ${what} must be ${expected}.${received(value)}`);
+}
+
+export function invalidArgValue(name: string, value: unknown, reason = "is invalid"): TypeError {
+  const kind = name.includes(".") ? "property" : "argument";
+  return nodeError(TypeError, "ERR_INVALID_ARG_VALUE", `The ${kind} '${name}' ${reason}. Received ${shown(value)}`);
+}
+
+export function outOfRange(name: string, range: string, value: unknown): RangeError {
+  return nodeError(
+    RangeError,
+    "ERR_OUT_OF_RANGE",
+    `The value of "${name}" is out of range. It must be ${range}. Received ${grouped(value)}`,
+  );
+}
+
+export function checkString(value: unknown, name: string): asserts value is string {
+  if (typeof value !== "string") throw invalidArgType(name, "of type string", value);
+}
+
+export function checkFunction(value: unknown, name: string): asserts value is (...args: unknown[]) => unknown {
+  if (typeof value !== "function") throw invalidArgType(name, "of type function", value);
+}
+
+export function checkNumber(value: unknown, name: string): asserts value is number {
+  if (typeof value !== "number") throw invalidArgType(name, "of type number", value);
+}
+
+export function checkInteger(
+  value: unknown,
+  name: string,
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+): asserts value is number {
+  checkNumber(value, name);
+  if (!Number.isInteger(value)) throw outOfRange(name, "an integer", value);
+  if (value < min || value > max) throw outOfRange(name, `>= ${min} && <= ${max}`, value);
+}
+
+/** Node's way to say what it was given instead. */
+function received(value: unknown): string {
+  if (value === null || value === undefined) return ` Received ${value}`;
+  if (typeof value === "function") return ` Received function ${value.name}`;
+  if (typeof value === "object") {
+    const { name } = (value as { constructor?: { name?: unknown } }).constructor ?? {};
+    return typeof name === "string" && name !== "" ? ` Received an instance of ${name}` : ` Received ${shown(value)}`;
+  }
+  return ` Received type ${typeof value} (${short(shown(value))})`;
+}
+
+function short(text: string): string {
+  return text.length > 28 ? `${text.slice(0, 25)}...` : text;
+}
+
+/** Enough of `inspect` for an argument; the real one is a chunk of its own. */
+function shown(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return value.includes("'") ? JSON.stringify(value) : `'${value.replaceAll("\n", "\\n")}'`;
+    case "bigint":
+      return `${value}n`;
+    case "object":
+      if (value === null) return "null";
+      if (Array.isArray(value)) return value.length === 0 ? "[]" : `[ ${value.map(shown).join(", ")} ]`;
+      return Object.getPrototypeOf(value) === null ? "[Object: null prototype] {}" : Object.prototype.toString.call(value);
+    case "function":
+      return `[Function: ${value.name}]`;
+    default:
+      return Object.is(value, -0) ? "-0" : String(value);
+  }
+}
+
+/** Long whole numbers are grouped by three digits, as Node does. */
+function grouped(value: unknown): string {
+  const isBig = typeof value === "bigint" && (value > 2n ** 32n || value < -(2n ** 32n));
+  if ((Number.isInteger(value) && Math.abs(value as number) > 2 ** 32) || isBig)
+    return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, "_") + (isBig ? "n" : "");
+  return shown(value);
+}

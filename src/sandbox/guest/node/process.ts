@@ -1,0 +1,144 @@
+/** Inside the isolate: `process`: what of it can be true for a plugin in a cell. What cannot is not there, or says so when it is called. */
+import { moduleNamed } from "../library.ts";
+import { postLog } from "../mailbox.ts";
+import { now } from "../web/clock.ts";
+import { world } from "../world.ts";
+
+import { HOME, place } from "./cwd.ts";
+import { checkString, invalidArgType, nodeError } from "./errors.ts";
+import { EventEmitter } from "./events.ts";
+import path from "./path.ts";
+import { nextTick } from "./ticks.ts";
+
+/** The Node whose behaviour the sandbox follows. */
+const VERSION = "24.0.0";
+
+function hrtime(since?: unknown): [seconds: number, nanos: number] {
+  const ns = hrtimeBigint();
+  const now: [number, number] = [Number(ns / 1_000_000_000n), Number(ns % 1_000_000_000n)];
+  if (since === undefined) return now;
+  if (!Array.isArray(since)) throw invalidArgType("time", "an instance of Array", since);
+  const [seconds, nanos] = since as [number, number];
+  const [s, n] = [now[0] - seconds, now[1] - nanos];
+  return n < 0 ? [s - 1, n + 1e9] : [s, n];
+}
+
+function hrtimeBigint(): bigint {
+  return BigInt(Math.round(now() * 1e6));
+}
+
+hrtime.bigint = hrtimeBigint;
+
+function cannot(what: string, why: string): () => never {
+  return () => {
+    throw nodeError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", `${what} is not available inside the sandbox: ${why}`);
+  };
+}
+
+/** A stream as far as programs write to it: every write is a log line. */
+function output(fd: number, level: number): object {
+  const stream = {
+    fd,
+    isTTY: false,
+    writable: true,
+    columns: undefined,
+    write(chunk: unknown, encoding?: unknown, done?: unknown): boolean {
+      const text = typeof chunk === "string" ? chunk : String(chunk as Uint8Array);
+      if (text !== "") postLog(level, text.endsWith("\n") ? text.slice(0, -1) : text);
+      const callback = typeof encoding === "function" ? encoding : done;
+      if (typeof callback === "function") nextTick(callback);
+      return true;
+    },
+    end: (chunk?: unknown): void => void (chunk === undefined || stream.write(chunk)),
+    hasColors: () => false,
+    getColorDepth: () => 1,
+  };
+  for (const name of ["on", "once", "off", "addListener", "removeListener", "removeAllListeners", "emit"])
+    Object.defineProperty(stream, name, { value: () => (name === "emit" ? false : stream), configurable: true, writable: true });
+  return stream;
+}
+
+let hasSaidInert = false;
+
+function listening(method: string): unknown {
+  const original = (EventEmitter.prototype as Record<string, (...args: unknown[]) => unknown>)[method]!;
+  return function (this: unknown, ...args: unknown[]): unknown {
+    if (!hasSaidInert)
+      postLog(2, `process.${method}(${JSON.stringify(String(args[0]))}) has no effect: a plugin's cell has no such events`);
+    hasSaidInert = true;
+    return Reflect.apply(original, this, args);
+  };
+}
+
+function emitWarning(warning: unknown, typeOrOptions?: unknown, code?: unknown): void {
+  const options = (typeof typeOrOptions === "object" && typeOrOptions !== null ? typeOrOptions : { type: typeOrOptions, code }) as Record<
+    string,
+    unknown
+  >;
+  const isError = warning instanceof Error;
+  if (!isError) checkString(warning, "warning");
+  const type = isError ? warning.name : typeof options["type"] === "string" ? options["type"] : "Warning";
+  const label = options["code"] === undefined ? type : `[${String(options["code"])}] ${type}`;
+  postLog(
+    2,
+    `${label}: ${isError ? warning.message : (warning as string)}${options["detail"] === undefined ? "" : `\n${String(options["detail"])}`}`,
+  );
+}
+
+function chdir(directory: unknown): void {
+  checkString(directory, "directory");
+  const target = path.resolve(directory);
+  const isInside = [HOME, "/tmp"].some((root) => target === root || target.startsWith(`${root}/`));
+  if (!isInside) throw nodeError(Error, "ENOENT", `ENOENT: no such file or directory, chdir ${place.cwd} -> '${directory}'`);
+  place.cwd = target;
+}
+
+const process = Object.create(EventEmitter.prototype, {
+  [Symbol.toStringTag]: { value: "process", configurable: true },
+  constructor: { value: EventEmitter, configurable: true, writable: true, enumerable: false },
+}) as Record<string, unknown>;
+EventEmitter.init.call(process as never);
+
+Object.assign(process, {
+  version: `v${VERSION}`,
+  versions: { node: VERSION },
+  arch: world.arch,
+  platform: world.platform,
+  release: { name: "node" },
+  title: "node",
+  argv: ["/usr/bin/node", `${HOME}/plugin.js`],
+  argv0: "node",
+  execArgv: [],
+  execPath: "/usr/bin/node",
+  pid: 1,
+  ppid: 0,
+  exitCode: undefined,
+  config: { target_defaults: {}, variables: {} },
+  features: { inspector: false, debug: false, uv: false, ipv6: false, tls: false, typescript: false, require_module: false },
+  env: { ...world.env },
+  stdout: output(1, 1),
+  stderr: output(2, 2),
+  cwd: () => place.cwd,
+  chdir,
+  umask: () => 0o22,
+  uptime: () => now() / 1000,
+  hrtime,
+  nextTick,
+  emitWarning,
+  getuid: () => 1000,
+  geteuid: () => 1000,
+  getgid: () => 1000,
+  getegid: () => 1000,
+  getBuiltinModule: (name: unknown): unknown => (checkString(name, "id"), moduleNamed(name)?.exports),
+  exit: cannot("process.exit", "a plugin cannot end what it runs in; return from the handler instead"),
+  abort: cannot("process.abort", "a plugin cannot end what it runs in"),
+  kill: cannot("process.kill", "there are no other processes"),
+  on: listening("on"),
+  addListener: listening("addListener"),
+  once: listening("once"),
+  prependListener: listening("prependListener"),
+  prependOnceListener: listening("prependOnceListener"),
+});
+
+export { process };
+export default process;

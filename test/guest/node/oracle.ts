@@ -1,0 +1,108 @@
+/**
+ * Node as the oracle: the same script runs in Node and in a cell, and what it says is compared. A script is a function's body that may `require`, and
+ * returns a value; `show` makes text of what JSON cannot say, in the same way on both sides.
+ */
+import { createRequire } from "node:module";
+import { expect } from "vitest";
+import type { PluginSpec } from "creel";
+import { sharedHost } from "../../support/host.ts";
+import type { Isolation } from "../../support/host.ts";
+
+/** Runs on both sides, so it uses the language alone. */
+const SHOW = `
+function show(value, depth = 0) {
+  if (value === undefined) return "undefined";
+  if (typeof value === "bigint") return value + "n";
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
+  if (typeof value === "symbol") return String(value);
+  if (typeof value === "function") return "[function " + value.name + "]";
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (depth > 6) return "deep";
+  if (value instanceof Error) return "!" + value.name + (value.code === undefined ? "" : " [" + value.code + "]") + ": " + value.message;
+  if (value instanceof ArrayBuffer) return "ArrayBuffer" + show(Array.from(new Uint8Array(value)));
+  if (ArrayBuffer.isView(value)) return value.constructor.name + "(" + Array.from(value).map((one) => show(one)).join(",") + ")";
+  if (value instanceof Date) return "Date " + value.getTime();
+  if (value instanceof RegExp) return String(value);
+  if (value instanceof Map) return "Map" + show([...value], depth + 1);
+  if (value instanceof Set) return "Set" + show([...value], depth + 1);
+  if (Array.isArray(value)) return "[" + Array.from(value, (one) => show(one, depth + 1)).join(", ") + "]";
+  const name = Object.getPrototypeOf(value) === null ? "null " : "";
+  return name + "{" + Object.keys(value).map((key) => key + ": " + show(value[key], depth + 1)).join(", ") + "}";
+}`;
+
+const RUN = `
+async function attempt(fn, args) {
+  try { return show(await fn(...args)); } catch (error) { return show(error); }
+}`;
+
+export interface Script {
+  /** Declarations that the expressions need. */
+  readonly setup: string;
+  /** Expressions; \`args\` holds what a property passes. */
+  readonly expressions: readonly string[];
+}
+
+function body({ setup, expressions }: Script): string {
+  return `${SHOW}${RUN}${setup}\nconst table = [${expressions.map((one) => `async (...args) => (${one})`).join(",\n")}];`;
+}
+
+function pluginOf(id: string, script: Script): PluginSpec {
+  const source = `${body(script)}
+module.exports = (api) => api.on("message_sending", async (event) => {
+  const { at, args } = JSON.parse(event.content);
+  const wanted = at === undefined ? table : [table[at]];
+  const said = [];
+  for (const fn of wanted) said.push(await attempt(fn, args));
+  return { content: JSON.stringify(said) };
+}, { priority: 1 });`;
+  return { id, source, hooks: { cpuMs: 5_000, timeoutMs: 20_000 } } as PluginSpec;
+}
+
+type Table = (...args: unknown[]) => Promise<string>;
+
+function inNode(script: Script): Table[] {
+  const require = createRequire(import.meta.url);
+  // oxlint-disable-next-line typescript/no-implied-eval -- the oracle runs the script's text, as the cell does
+  const make = new Function("require", `${body(script)}\nreturn table.map((fn) => (...args) => attempt(fn, args));`) as (
+    require: unknown,
+  ) => Table[];
+  return make(require);
+}
+
+/** A host with one plugin per script. */
+export function oracle<Name extends string>(isolation: Isolation, scripts: Readonly<Record<Name, Script>>) {
+  const names = Object.keys(scripts) as Name[];
+  // Plugins are asked one at a time: each has a hook of its own by its own host's order, so every script has its own host entry.
+  const shared = names.map((name) => [name, sharedHost(isolation, { plugins: [pluginOf(name, scripts[name])] })] as const);
+  const hosts = Object.fromEntries(shared) as Record<Name, (typeof shared)[number][1]>;
+  const nodes = Object.fromEntries(names.map((name) => [name, inNode(scripts[name])])) as Record<Name, Table[]>;
+
+  async function inCell(name: Name, at: number | undefined, args: unknown[]): Promise<string[]> {
+    const event = { to: "x", content: JSON.stringify({ at, args }) };
+    const { result, calls } = await hosts[name].host.run("message_sending", event as never, { channelId: "test" } as never);
+    expect(calls.map(({ status, error }) => [status, error?.message])).toEqual([["ok", undefined]]);
+    return JSON.parse((result as { content: string }).content) as string[];
+  }
+
+  return {
+    /** Every expression of a script, but those whose difference is known. */
+    async agree(name: Name, known: Readonly<Record<string, string>> = {}): Promise<void> {
+      const { expressions } = scripts[name];
+      const [cell, node] = [await inCell(name, undefined, []), [] as string[]];
+      for (const table of nodes[name]) node.push(await table());
+      const said = (answers: string[]) =>
+        Object.fromEntries(expressions.flatMap((one, i) => (Object.hasOwn(known, one) ? [] : [[one, answers[i]]])));
+      expect(said(cell)).toEqual(said(node));
+      // A difference that is none any more must leave the list.
+      for (const one of Object.keys(known)) {
+        const at = expressions.indexOf(one);
+        expect(cell[at], one).not.toBe(node[at]);
+      }
+    },
+    /** One expression with arguments. */
+    async agreeOn(name: Name, at: number, args: unknown[]): Promise<void> {
+      const [cell] = await inCell(name, at, args);
+      expect(cell).toBe(await nodes[name][at]!(...args));
+    },
+  };
+}
