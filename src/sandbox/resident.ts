@@ -18,6 +18,8 @@ import { Cell } from "./cell.ts";
 import type { CellSpec, GuestCode, Mail, TurnEnd } from "./cell.ts";
 import { turnCpuUs } from "./cpu.ts";
 import { Errands } from "./errands.ts";
+import { SUBTLE } from "../protocol/subtle.ts";
+import { SubtleDesk } from "./subtle.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
 /** How a handler is entered: its result counts, or nobody reads it, or it may not wait (and then `echo`, see HookDefinition). */
@@ -40,6 +42,7 @@ export class Resident {
   readonly #calls = new Calls();
   readonly #gauge: Gauge;
   readonly #errands = new Errands();
+  readonly #subtle = new SubtleDesk();
   readonly #waiting = new WaitingRoom();
   #cell: Cell | undefined;
   #state: "loading" | "ready" | "failed" | "gone" = "loading";
@@ -138,6 +141,14 @@ export class Resident {
     if (!asked) return;
     const { question } = asked;
     this.#later(asked.call, (cell, timeoutMs) => cell.tell(question, isOk, text, timeoutMs));
+  }
+
+  /** The lane itself has answered a question: what that took counts as the plugin's. */
+  #computed(ask: number): (isOk: boolean, text: string, tookMs: number) => void {
+    return (isOk, text, tookMs) => {
+      if (this.#state !== "gone") this.#charge(Math.round(tookMs * 1000));
+      this.tell(ask, isOk, text);
+    };
   }
 
   /** The caller does not want its answers any more: the work stops, the plugin's state stays. */
@@ -246,7 +257,9 @@ export class Resident {
         if (owner && ++owner.asks > this.#spec.limits.hostCalls) return this.#refuse(number, a);
         const ask = this.#errands.ask(a, number);
         const end = body.indexOf("\n");
-        return this.#events.ask(this, ask, causeOf(number), body.slice(0, end), body.slice(end + 1));
+        const [service, args] = [body.slice(0, end), body.slice(end + 1)];
+        if (service.startsWith(SUBTLE)) return this.#subtle.ask(service.slice(SUBTLE.length), args, this.#computed(ask));
+        return this.#events.ask(this, ask, causeOf(number), service, args);
       }
       case MAIL.result:
       case MAIL.nothing:
@@ -358,6 +371,7 @@ export class Resident {
 
   #stopClocks(): void {
     this.#errands.stop();
+    this.#subtle.stop();
     clearTimeout(this.#loadDeadline);
   }
 }
