@@ -287,7 +287,7 @@ contract("fetch", (isolation) => {
     expect(found).toEqual({
       accept: "*/*",
       "accept-encoding": "gzip, deflate, br",
-      connection: "close",
+      connection: "keep-alive",
       "content-length": "4",
       "content-type": "text/plain;charset=UTF-8",
       "creel-cause": expect.stringMatching(/^[\w-]{16}\.[\w-]{22}$/) as string,
@@ -298,16 +298,17 @@ contract("fetch", (isolation) => {
   });
 
   it.each([
-    [`{ "x-a": "1\\r\\nx-b: 2" }`, /value of x-a/],
-    [`{ "x-a\\r\\nx-b": "1" }`, /is not a name/],
-    [`{ "x a": "1" }`, /is not a name/],
-    [`{ "x-a": "\\u0000" }`, /value of x-a/],
-    [`{ "x-a": "\\u20ac" }`, /value of x-a/],
-    [`{ "x-a": "y".repeat(9000) }`, /more than 8192 bytes/],
-  ])("the headers %s cannot be sent", async (headers, message) => {
+    [`{ "x-a": "1\\r\\nx-b: 2" }`, "TypeError", /value of x-a/],
+    [`{ "x-a\\r\\nx-b": "1" }`, "TypeError", /invalid header name/],
+    [`{ "x a": "1" }`, "TypeError", /invalid header name/],
+    [`{ "x-a": "\\u0000" }`, "TypeError", /value of x-a/],
+    [`{ "x-a": "\\u0001" }`, "ERR_FETCH_HEADER", /value of x-a/],
+    [`{ "x-a": "\\u20ac" }`, "TypeError", /value of x-a/],
+    [`{ "x-a": "y".repeat(9000) }`, "ERR_FETCH_HEADER", /more than 8192 bytes/],
+  ])("the headers %s cannot be sent", async (headers, code, message) => {
     const before = granted.asked.length;
     expect(await does(host, "all", `await fetch("${granted.origin}/x", { headers: ${headers} });`)).toMatchObject({
-      code: "ERR_FETCH_HEADER",
+      code,
       message: expect.stringMatching(message) as string,
     });
     expect(granted.asked.length).toBe(before);
@@ -369,13 +370,13 @@ contract("fetch", (isolation) => {
 
   it("compressed answers are unpacked, and those that are not what they say fail in words", async () => {
     expect(await does(host, "all", `return await (await fetch("${granted.origin}/gzip")).text();`)).toBe("unpacked");
-    expect(await does(host, "all", `await fetch("${granted.origin}/not-gzip");`)).toEqual(
+    expect(await does(host, "all", `await (await fetch("${granted.origin}/not-gzip")).text();`)).toEqual(
       failed(granted.origin, "its answer is not encoded as it says"),
     );
   });
 
   it.each(["/long", "/unannounced", "/bomb"])("an answer that is too long is not read to its end: %s", async (path) => {
-    expect(await does(host, "all", `await fetch("${granted.origin}${path}");`)).toEqual({
+    expect(await does(host, "all", `await (await fetch("${granted.origin}${path}")).text();`)).toEqual({
       code: "ERR_FETCH_RESPONSE_SIZE",
       message: `the answer of ${granted.origin} has more than ${LIMITS.fetchResponseBytes} bytes`,
     });
@@ -404,7 +405,7 @@ contract("fetch", (isolation) => {
     const rude = `http://127.0.0.1:${(garbage.address() as AddressInfo).port}`;
     const secure = granted.origin.replace("http:", "https:");
     await using own = await open(isolation, { plugins: [client("a", [closed.origin, rude, secure, granted.origin])] });
-    const failure = (origin: string) => does(own, "a", `await fetch("${origin}/cut");`);
+    const failure = (origin: string) => does(own, "a", `await (await fetch("${origin}/cut")).text();`);
     expect(await failure(closed.origin)).toEqual(failed(closed.origin, "the connection was refused"));
     expect(await failure(rude)).toEqual(failed(rude, "it does not answer in HTTP"));
     expect(await failure(secure)).toEqual(failed(secure, "no secure connection could be made"));
@@ -448,7 +449,7 @@ contract("fetch", (isolation) => {
     void own.run(
       "message_sending",
       sending({
-        vandal: `async const log = api.logger.info; ${spoil} const r = await fetch("${granted.origin}/x", { __proto__: null, method: "POST", body: "spoilt", headers: { __proto__: null, a: "1" } }); const text = await r.text(); log(r.status + " " + text.length);`,
+        vandal: `async const { fetch } = globalThis; const log = api.logger.info; ${spoil} const r = await fetch("${granted.origin}/x", { __proto__: null, method: "POST", body: "spoilt", headers: { __proto__: null, a: "1" } }); const text = await r.text(); log(r.status + " " + text.length);`,
       }),
     );
     expect((await line).text).toMatch(/^200 \d+$/);
@@ -492,11 +493,11 @@ contract("Headers and Response inside a cell", (isolation) => {
     ]);
   });
 
-  it("a signal is refused, rather than ignored", async () => {
+  it("what is no signal is refused, rather than ignored", async () => {
     await using host = await open(isolation, { plugins: [actor("a")] });
     expect(await does(host, "a", `await fetch("http://127.0.0.1/", { signal: {} });`)).toEqual({
       code: "TypeError",
-      message: "fetch takes no signal inside the sandbox",
+      message: "RequestInit: Expected signal to be an instance of AbortSignal.",
     });
   });
 });

@@ -14,6 +14,8 @@ interface Question {
   call: number;
   /** As long as it waits to be sent. */
   text: string | undefined;
+  /** What to do when the call is dropped that asked, and the host has the question. */
+  dropped?: ((call: number) => void) | undefined;
 }
 
 const questions = new SafeMap<Question>();
@@ -24,18 +26,32 @@ let waiting = 0;
 let pending = 0;
 
 /** `service` is a name of protocol/services.ts; the host decides whether this plugin may. */
-export function ask(service: string, args: unknown, limit: number = LIMITS.askBytes): Promise<unknown> {
+export function ask(
+  service: string,
+  args: unknown,
+  limit: number = LIMITS.askBytes,
+  dropped?: (call: number) => void,
+): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
     if (waiting >= LIMITS.waitingAsks)
       throw coded("ERR_SERVICE_BUSY", `the plugin already has ${waiting + pending} questions to the host pending`);
     const json = stringify(args) as string | undefined;
     const text = json ?? "null";
     if (text.length > limit) throw new NativeError(`a question to the host may have ${limit} characters`);
-    questions.set(next++, { resolve, reject, call: turn.call, text: `${service}\n${text}` });
+    questions.set(next++, { resolve, reject, call: turn.call, text: `${service}\n${text}`, dropped });
     waiting += 1;
     send();
   });
 }
+
+/** A word to the host whose answer nobody waits for. */
+export function say(service: string, args: object, call: number = turn.call): void {
+  questions.set(next++, { resolve: nothing, reject: nothing, call, text: `${service}\n${stringify(args)}` });
+  waiting += 1;
+  send();
+}
+
+function nothing(): void {}
 
 /** As many as the host takes. */
 function send(): void {
@@ -67,11 +83,15 @@ export function answered(id: number, isOk: boolean, text: string): void {
 
 /** A call ran out of time: nobody waits for what it had asked. */
 export function dropQuestionsOf(call: number): void {
+  const dropped = new SafeMap<(call: number) => void>();
   questions.each((id, question) => {
     if (question.call !== call || !questions.delete(id)) return;
-    if (question.text === undefined) pending -= 1;
-    else waiting -= 1;
+    if (question.text === undefined) {
+      pending -= 1;
+      if (question.dropped) dropped.set(id, question.dropped);
+    } else waiting -= 1;
   });
+  dropped.each((_, tell) => tell(call));
   send();
 }
 

@@ -27,7 +27,7 @@ export function openLibrary(loadChunk: LoadChunk): void {
 }
 
 /** A file that another one of the library needs now and then. */
-export function part(name: (typeof GUEST_PARTS)[number]): Record<string, unknown> {
+export function part(name: (typeof GUEST_PARTS)[number] | (typeof GUEST_GLOBALS)[keyof typeof GUEST_GLOBALS]): Record<string, unknown> {
   return load(name);
 }
 

@@ -46,13 +46,23 @@ export function textOf({ text, bytes }: Content): string {
 }
 
 export function bytesOf({ text, bytes }: Content): Uint8Array<ArrayBuffer> {
-  const source = bytes ?? unescapeText(encodeUri(toWellFormed(text ?? "")));
+  const source = encoded({ text, bytes });
   const made = new NativeUint8Array(source.length);
   for (let i = 0; i < source.length; i++) made[i] = charCodeAt(source, i);
   return made;
 }
 
-function fromBytes(bytes: Uint8Array): string {
+/** One after the other. */
+export function joined(a: Content, b: Content): Content {
+  if (a.bytes === undefined && b.bytes === undefined) return bare({ text: (a.text ?? "") + (b.text ?? "") });
+  return bare({ bytes: encoded(a) + encoded(b) });
+}
+
+function encoded({ text, bytes }: Content): string {
+  return bytes ?? unescapeText(encodeUri(toWellFormed(text ?? "")));
+}
+
+export function fromBytes(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK) text += call(fromCharCode, undefined, subarray(bytes, at, at + CHUNK));
   return text;

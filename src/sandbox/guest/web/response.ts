@@ -1,9 +1,12 @@
-/** Inside the isolate: `Response`. The body is there as a whole when the answer is; there are no streams. */
+/** Inside the isolate: `Response`. */
 import type { FetchAnswer } from "../../../protocol/fetch-message.ts";
-import { bytesOf, contentOf, textOf } from "./content.ts";
-import type { Content } from "./content.ts";
-import { Headers } from "./headers.ts";
-import { bare, NativeNumber, NativeString, NativeTypeError, parse } from "../primordials.ts";
+import { part } from "../library.ts";
+import { bare, NativeNumber, NativeString, NativeTypeError, stringify } from "../primordials.ts";
+import { Body, copyBody, stateOf, takeBody } from "./body.ts";
+import type { Source } from "./body.ts";
+import { freeze, Headers, headersOf } from "./headers.ts";
+import type { HeaderTable } from "./headers.ts";
+import { expose, inspectAs } from "./idl.ts";
 
 interface Init {
   status?: unknown;
@@ -11,40 +14,87 @@ interface Init {
   headers?: unknown;
 }
 
-/** Makes a Response of the host's answer. */
-export let received: (answer: FetchAnswer) => Response;
+/** Makes a Response of the host's answer; `source` is where the rest of its body comes from. */
+export let received: (answer: FetchAnswer, source: Source | undefined) => Response;
 
-export class Response {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: Headers;
-  #content: Content;
+/** Of which there cannot be a body. */
+const EMPTY = [101, 204, 205, 304];
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+export class Response extends Body {
+  #status = 200;
+  #statusText = "";
+  #headers = new Headers();
   #url = "";
   #redirected = false;
-  #bodyUsed = false;
+  #type = "default";
 
   static {
-    received = (told) => {
+    received = (told, source) => {
       const answer = bare(told);
-      const response = new Response(undefined, answer);
-      response.#content = answer;
+      const response = new Response();
+      response.#status = answer.status;
+      response.#statusText = answer.statusText;
+      response.#headers = freeze(headersOf(answer.headers as HeaderTable));
       response.#url = answer.url;
       response.#redirected = answer.redirected;
+      response.#type = "basic";
+      const state = stateOf(response);
+      if (isBodyless(answer.status)) return response;
+      state.content = bare({ text: answer.text, bytes: answer.bytes });
+      state.source = source;
       return response;
     };
   }
 
   constructor(body?: unknown, init?: Init) {
-    const { status = 200, statusText = "", headers } = init ?? bare<Init>({});
-    this.status = NativeNumber(status);
-    this.statusText = NativeString(statusText);
-    this.headers = new Headers(headers);
-    this.#content = contentOf(body);
-    if (this.#content.type !== undefined && !this.headers.has("content-type")) this.headers.set("content-type", this.#content.type);
+    super();
+    const { status, statusText, headers } = checkedInit(init);
+    if (status !== undefined) this.#status = status;
+    this.#statusText = statusText;
+    this.#headers = new Headers(headers);
+    if (body === undefined || body === null) return;
+    if (isBodyless(this.#status)) throw new NativeTypeError(`Response constructor: Invalid response status code ${this.#status}`);
+    const type = takeBody(this, body);
+    if (type !== undefined && !this.#headers.has("content-type")) this.#headers.append("content-type", type);
   }
 
-  get ok(): boolean {
-    return this.status >= 200 && this.status < 300;
+  static error(): Response {
+    const response = new Response();
+    response.#status = 0;
+    response.#type = "error";
+    freeze(response.#headers);
+    return response;
+  }
+
+  static json(data: unknown, init?: Init): Response {
+    const text = stringify(data) as string | undefined;
+    if (text === undefined) throw new NativeTypeError("Value is not JSON serializable");
+    const response = new Response(text, init);
+    const given = new Headers(checkedInit(init).headers).get("content-type");
+    response.#headers.set("content-type", given ?? "application/json");
+    return response;
+  }
+
+  static redirect(url: unknown, status: unknown = 302): Response {
+    const { URL: Parser } = part("web/url") as { URL: new (url: string) => { href: string } };
+    let location: string;
+    try {
+      location = new Parser(NativeString(url)).href;
+    } catch (cause) {
+      throw new TypeError(`Failed to parse URL from ${NativeString(url)}`, { cause });
+    }
+    const code = NativeNumber(status);
+    if (!REDIRECTS.includes(code)) throw new RangeError(`Invalid status code ${code}`);
+    const response = new Response();
+    response.#status = code;
+    response.#headers.set("location", location);
+    freeze(response.#headers);
+    return response;
+  }
+
+  get type(): string {
+    return this.#type;
   }
   get url(): string {
     return this.#url;
@@ -52,35 +102,59 @@ export class Response {
   get redirected(): boolean {
     return this.#redirected;
   }
-  get bodyUsed(): boolean {
-    return this.#bodyUsed;
+  get status(): number {
+    return this.#status;
   }
-
-  async text(): Promise<string> {
-    return textOf(this.#use());
+  get ok(): boolean {
+    return this.#status >= 200 && this.#status < 300;
   }
-  async json(): Promise<unknown> {
-    return parse(textOf(this.#use())) as unknown;
+  get statusText(): string {
+    return this.#statusText;
   }
-  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    return bytesOf(this.#use());
-  }
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return bytesOf(this.#use()).buffer;
+  get headers(): Headers {
+    return this.#headers;
   }
 
   clone(): Response {
-    if (this.#bodyUsed) throw new NativeTypeError("the body was read already");
-    const copy = new Response(undefined, this);
-    copy.#content = this.#content;
+    const copy = new Response();
+    copyBody(this, copy);
+    copy.#status = this.#status;
+    copy.#statusText = this.#statusText;
+    copy.#headers = new Headers(this.#headers);
+    if (this.#type !== "default") freeze(copy.#headers);
     copy.#url = this.#url;
     copy.#redirected = this.#redirected;
+    copy.#type = this.#type;
     return copy;
   }
-
-  #use(): Content {
-    if (this.#bodyUsed) throw new NativeTypeError("the body was read already");
-    this.#bodyUsed = true;
-    return this.#content;
-  }
 }
+
+function isBodyless(status: number): boolean {
+  for (let i = 0; i < EMPTY.length; i++) if (EMPTY[i] === status) return true;
+  return false;
+}
+
+function checkedInit(init: Init | undefined): { status: number | undefined; statusText: string; headers: unknown } {
+  if (init === undefined || init === null) return bare({ status: undefined, statusText: "", headers: undefined });
+  const status = init.status === undefined ? undefined : NativeNumber(init.status) & 0xffff;
+  if (status !== undefined && (status < 200 || status > 599))
+    throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.');
+  const statusText = init.statusText === undefined ? "" : NativeString(init.statusText);
+  // oxlint-disable-next-line no-control-regex -- a tab is the one control character that may be in it
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(statusText)) throw new TypeError("Invalid statusText");
+  return { status, statusText, headers: init.headers };
+}
+
+Object.defineProperty(Response, "length", { value: 0 });
+expose(Response);
+inspectAs<Response>(Response, ({ status, statusText, headers, body, bodyUsed, ok, redirected, type, url }) => ({
+  status,
+  statusText,
+  headers,
+  body,
+  bodyUsed,
+  ok,
+  redirected,
+  type,
+  url,
+}));
