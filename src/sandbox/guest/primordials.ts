@@ -42,6 +42,8 @@ export const trim = uncurry(String.prototype.trim);
 export const split = uncurry(String.prototype.split as (this: string, by: string) => string[]);
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const sort = uncurry(Array.prototype.sort as (this: string[]) => string[]);
+/** Without a length: memory changes hands, none is taken. Plugins have no method for it, see buffers.ts. */
+export const transferBuffer = uncurry(ArrayBuffer.prototype.transfer as (this: ArrayBuffer) => ArrayBuffer);
 export const subarray = uncurry(Uint8Array.prototype.subarray);
 // oxlint-enable typescript/unbound-method
 

@@ -1,5 +1,5 @@
 /** Inside the isolate: `DOMException`. */
-import { constants, expose } from "./idl.ts";
+import { cloneAs, constants, expose } from "./idl.ts";
 
 /** In the order of their codes, which begin at 1. An empty name: only the constant exists. */
 const NAMES: readonly (readonly [constant: string, name: string])[] = [
@@ -90,3 +90,4 @@ export class DOMException {
 Object.setPrototypeOf(DOMException.prototype, Error.prototype);
 constants([DOMException, DOMException.prototype], Object.fromEntries(NAMES.map(([constant], index) => [constant, index + 1])));
 expose(DOMException);
+cloneAs<DOMException>(DOMException, ({ message, name }) => new DOMException(message, name));

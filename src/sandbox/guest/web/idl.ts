@@ -34,6 +34,25 @@ export function constants(targets: readonly object[], table: Readonly<Record<str
     for (const name of Object.keys(table)) Object.defineProperty(target, name, { value: table[name], enumerable: true });
 }
 
+type Cloner = (self: object) => object | undefined;
+const cloners = new WeakMap<object, Cloner>();
+
+/** How structuredClone copies the objects of a class; without a way it refuses them. Others are copied like any object. */
+export function cloneAs<T extends object>(
+  Class: { readonly prototype: T },
+  cloner: (self: T) => object | undefined = () => undefined,
+): void {
+  cloners.set(Class.prototype, cloner as Cloner);
+}
+
+export function clonerOf(value: object): Cloner | undefined {
+  for (let one: object | null = value; one !== null; one = Object.getPrototypeOf(one) as object | null) {
+    const cloner = cloners.get(one);
+    if (cloner) return cloner;
+  }
+  return undefined;
+}
+
 /** An error as Node makes it: with a code. */
 export function coded<E extends Error>(Class: new (message: string) => E, code: string, message: string): E & { code: string } {
   const error = new Class(message) as E & { code: string };

@@ -1,6 +1,6 @@
 /** Inside the isolate: streams. The ponyfill is the standard's own algorithms; what Node adds to them is added here. */
 import { ReadableStream, TransformStream, WritableStream } from "web-streams-polyfill";
-import { inspectAs } from "./idl.ts";
+import { cloneAs, inspectAs } from "./idl.ts";
 
 export {
   ByteLengthQueuingStrategy,
@@ -25,6 +25,7 @@ interface Inner {
 }
 const inner = (stream: object): Inner => stream as Inner;
 
+for (const Class of [ReadableStream, TransformStream, WritableStream]) cloneAs<object>(Class);
 inspectAs<ReadableStream>(ReadableStream, (self) => ({
   locked: self.locked,
   state: inner(self)._state,

@@ -1,16 +1,12 @@
 /** Inside the isolate: `URLSearchParams`. */
 import form from "whatwg-url/lib/urlencoded.js";
-import { coded, expose, missing, wrongType } from "./idl.ts";
+import { cloneAs, coded, expose, missing, wrongType } from "./idl.ts";
+import { usv } from "./text.ts";
 
 type Pair = [name: string, value: string];
 const KINDS = ["entries", "keys", "values"] as const;
 type Kind = (typeof KINDS)[number];
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
-
-/** Text without halves of characters, as Web IDL wants it. */
-export function usv(value: unknown): string {
-  return String(value).toWellFormed();
-}
 
 /** The parameters of a URL: `changed` hears of every change with the new query. */
 export let paramsOf: (query: string, changed: (query: string) => void) => URLSearchParams;
@@ -176,6 +172,7 @@ function pick(pair: Pair, kind: Kind): unknown {
 }
 
 expose(URLSearchParams);
+cloneAs(URLSearchParams);
 // One and the same function, as everywhere.
 Object.defineProperty(URLSearchParams.prototype, Symbol.iterator, {
   // oxlint-disable-next-line typescript/unbound-method -- it becomes a method again

@@ -1,8 +1,9 @@
 /** Inside the isolate: `URL`. The parser is whatwg-url's; the class, its errors and its looks are Node's. */
 import parser from "whatwg-url/lib/url-state-machine.js";
 import type { UrlRecord } from "whatwg-url/lib/url-state-machine.js";
-import { coded, expose, inspectAs, missing } from "./idl.ts";
-import { paramsOf, setQuery, URLSearchParams, usv } from "./url-search-params.ts";
+import { cloneAs, coded, expose, inspectAs, missing } from "./idl.ts";
+import { paramsOf, setQuery, URLSearchParams } from "./url-search-params.ts";
+import { usv } from "./text.ts";
 
 export { URLSearchParams };
 
@@ -142,6 +143,7 @@ export class URL {
 }
 
 expose(URL);
+cloneAs(URL);
 for (const name of ["parse", "canParse"]) Object.defineProperty(URL, name, { enumerable: true });
 inspectAs<URL>(URL, (self) => ({
   href: self.href,
