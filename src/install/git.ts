@@ -11,12 +11,8 @@ export interface Archived {
 }
 
 /** SECURITY: no hooks, no submodules, no filters, no way to run a command through an address. test/install/git.test.ts */
-const ALWAYS = [
-  ...["-c", "core.hooksPath=/dev/null"],
-  ...["-c", "protocol.ext.allow=never"],
-  ...["-c", "core.fsmonitor=false"],
-  ...["-c", "core.attributesFile=/dev/null"],
-];
+const SETTINGS = ["core.hooksPath=/dev/null", "protocol.ext.allow=never", "core.fsmonitor=false", "core.attributesFile=/dev/null"];
+const ALWAYS = SETTINGS.flatMap((setting) => ["-c", setting]);
 
 export async function archive({ url, ref }: Extract<Source, { kind: "git" }>, into: string, signal?: AbortSignal): Promise<Archived> {
   const repository = join(into, "repository.git");

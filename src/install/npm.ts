@@ -118,9 +118,9 @@ function npm(args: readonly string[], cwd: string, { signal, env }: NpmOptions):
 
 /** The first line of npm's complaint that says something. */
 function complaint(stderr: string): string | undefined {
-  const lines = stderr
+  return stderr
     .split("\n")
     .map((line) => line.replace(/^npm (?:error|ERR!)\s*/, "").trim())
-    .filter((line) => line !== "" && !/^(?:code|errno|syscall|A complete log)/.test(line));
-  return lines[0]?.slice(0, 300);
+    .find((line) => line !== "" && !/^(?:code|errno|syscall|A complete log)/.test(line))
+    ?.slice(0, 300);
 }

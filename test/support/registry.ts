@@ -31,9 +31,8 @@ export async function openRegistry(): Promise<Registry> {
     requests.push(path);
     const archive = archives.get(path);
     const packument = packuments.get(path.slice(1));
-    if (archive) return void response.end(archive);
-    if (!packument) return void response.writeHead(404, { "content-type": "application/json" }).end("{}");
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(packument));
+    if (archive) response.end(archive);
+    else response.writeHead(packument ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(packument ?? {}));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
