@@ -34,7 +34,14 @@ export interface PluginReport {
 }
 
 /** `idle`: what the operator set without effect, by hook. */
-export function inspect(plugin: Plugin, registry: Registry, functions: Functions, idle: ReadonlyMap<string, string>, kv: Kv): PluginReport {
+export function inspect(
+  plugin: Plugin,
+  registry: Registry,
+  functions: Functions,
+  idle: ReadonlyMap<string, string>,
+  kv: Kv,
+  secrets: Secrets,
+): PluginReport {
   const { id, name, version, status, error, home, loadMs, replacements, circuit, bundle } = plugin;
   return {
     id,

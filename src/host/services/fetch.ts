@@ -282,7 +282,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^E(?:TIMEDOUT|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL)$|^UND_ERR_CONNECT_TIMEOUT$/, "it cannot be reached"],
   [/CERT|^UNABLE_TO_/, "its certificate is not valid"],
   [/^ERR_SSL_|^ERR_TLS_|^EPROTO$/, "no secure connection could be made"],
-  [/^HPE_|^UND_ERR_(?:HEADERS_OVERFLOW|RESPONSE)/, "it does not answer in HTTP"],
+  [/^HPE_|^HTTPParserError$|^UND_ERR_(?:HEADERS_OVERFLOW|RESPONSE)/, "it does not answer in HTTP"],
   [/^Z_|^ERR_BROTLI|^ERR__ERROR/, "its answer is not encoded as it says"],
 ];
 
@@ -294,6 +294,7 @@ function faultOf(error: unknown, origin: string, signal: AbortSignal): CreelErro
 
 /** SECURITY: Node's messages name addresses and paths; the plugin gets words of ours. test/contract/fetch.test.ts */
 function wordsFor(error: unknown): string {
-  const code = (error as { code?: string } | null)?.code ?? "";
+  const { code: given, name } = error as { code?: string; name?: string };
+  const code = given ?? name ?? "";
   return WORDS.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
 }
