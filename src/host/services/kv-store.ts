@@ -4,26 +4,18 @@
  * How much there is, is counted by the database itself, in the same transaction.
  */
 import { randomBytes } from "node:crypto";
-import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as breath } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { isCorrupt, openDatabase, setAside, wordsFor } from "../store/database.ts";
-import type { DatabaseSpec } from "../store/database.ts";
-import { Turns } from "../store/turns.ts";
+import { Store } from "../store/store.ts";
+import type { Done, StoreSpec } from "../store/store.ts";
 import { KV_SCHEMA, KV_SCHEMA_VERSION, kvStatements } from "./kv-tables.ts";
 import type { EntryRow, KvStatements } from "./kv-tables.ts";
 
-export interface KvStoreOptions {
-  /** Undefined: in memory. */
-  readonly path: string | undefined;
+export interface KvStoreOptions extends Pick<StoreSpec<unknown>, "path" | "onSetAside" | "onFailure"> {
   readonly maxBytes: number;
   /** Milliseconds since 1970: it must mean the same after a restart. */
   readonly now?: () => number;
-  /** The file was broken and is now there. */
-  readonly onSetAside: (aside: string, detail: string) => void;
-  /** SQLite or the file system failed; the plugin is told in words of ours. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 export interface Entry {
@@ -52,34 +44,22 @@ export interface PageQuestion {
 /** `keep`: as the entry that is there has it. */
 export type Lifetime = number | "keep" | undefined;
 
-/** Told the result in the very moment that the work is done, before any other is begun. */
-type Done<T> = (result: T) => void;
-
-interface Opened {
-  readonly database: DatabaseSync;
-  readonly sql: KvStatements;
-}
-
 export class KvStore {
-  readonly #options: KvStoreOptions;
-  readonly #spec: DatabaseSpec;
+  readonly #maxBytes: number;
   readonly #now: () => number;
-  readonly #turns = new Turns();
+  readonly #store: Store<KvStatements>;
   readonly #writer = randomBytes(9).toString("base64url");
-  #opened: Opened | undefined;
   #writes = 0;
-  #isClosed = false;
 
-  constructor(options: KvStoreOptions) {
-    this.#options = options;
-    const { path, onSetAside } = options;
-    this.#spec = { path, version: KV_SCHEMA_VERSION, schema: KV_SCHEMA, onSetAside };
-    this.#now = options.now ?? Date.now;
+  constructor({ maxBytes, now, ...place }: KvStoreOptions) {
+    this.#maxBytes = maxBytes;
+    this.#now = now ?? Date.now;
+    this.#store = new Store({ ...place, version: KV_SCHEMA_VERSION, schema: KV_SCHEMA, prepare: kvStatements });
   }
 
   /** In the order of the keys. */
   read(keys: readonly string[], done?: Done<unknown>): Promise<(Entry | undefined)[]> {
-    return this.#do(({ sql }) => {
+    return this.#store.do((sql) => {
       let bytes = 0;
       return keys.map((key) => {
         const row = this.#find(sql, key);
@@ -93,7 +73,7 @@ export class KvStore {
   }
 
   set(key: string, text: string, lifetime: Lifetime, done?: Done<unknown>): Promise<void> {
-    return this.#write(({ sql }) => this.#put(sql, key, text, lifetime, undefined), done);
+    return this.#write((sql) => this.#put(sql, key, text, lifetime, undefined), done);
   }
 
   /** Writes if the entry is still of that version; undefined: if there is none. Gives what is there instead, `null` for nothing; undefined: it was written. */
@@ -104,7 +84,7 @@ export class KvStore {
     lifetime: Lifetime,
     done?: Done<Entry | null | undefined>,
   ): Promise<Entry | null | undefined> {
-    return this.#write(({ sql }) => {
+    return this.#write((sql) => {
       const row = this.#find(sql, key);
       if (row?.version !== version) return row ? { text: row.value, version: row.version } : null;
       this.#put(sql, key, text, lifetime, row);
@@ -114,7 +94,7 @@ export class KvStore {
 
   /** The sum. What is not there counts as 0; how long it is kept is said by whoever begins to count. */
   increment(key: string, by: number, ttlMs: number | undefined, done?: Done<unknown>): Promise<number> {
-    return this.#write(({ sql }) => {
+    return this.#write((sql) => {
       const row = this.#find(sql, key);
       const sum = numberIn(row?.value ?? "0") + by;
       if (!Number.isFinite(sum) || (Number.isInteger(sum) && !Number.isSafeInteger(sum)))
@@ -126,7 +106,7 @@ export class KvStore {
 
   /** True: there was one. */
   delete(key: string, done?: Done<unknown>): Promise<boolean> {
-    return this.#write(({ sql }) => {
+    return this.#write((sql) => {
       const isThere = this.#find(sql, key) !== undefined;
       sql.delete.run(bytesOf(key));
       return isThere;
@@ -135,7 +115,7 @@ export class KvStore {
 
   /** By the bytes of the keys. A page may be short, even empty, and still have a next one: what has run out is looked at, too. */
   list({ prefix, after, limit, hasValues }: PageQuestion, done?: Done<Page>): Promise<Page> {
-    return this.#do(({ sql }) => {
+    return this.#store.do((sql) => {
       const start = bytesOf(prefix);
       const from = after === undefined || Buffer.compare(bytesOf(after), start) < 0 ? start : Buffer.concat([bytesOf(after), ZERO]);
       const entries: { key: string; text?: string }[] = [];
@@ -158,15 +138,12 @@ export class KvStore {
 
   /** Throws what SQLite throws, also when another process holds the lock. */
   use(): KvUse {
-    const { bytes, keys } = this.#open().sql.used.get() as unknown as KvUse;
+    const { bytes, keys } = this.#store.peek(useIn);
     return { bytes, keys };
   }
 
-  async close(): Promise<void> {
-    await this.#turns.idle();
-    this.#isClosed = true;
-    this.#opened?.database.close();
-    this.#opened = undefined;
+  close(): Promise<void> {
+    return this.#store.close();
   }
 
   /** An expired entry is not there, from the instant on. */
@@ -180,18 +157,16 @@ export class KvStore {
     sql.put.run(bytesOf(key), text, `${this.#writer}.${++this.#writes}`, expires);
   }
 
-  #open(): Opened {
-    if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
-    if (!this.#opened) {
-      const database = openDatabase(this.#spec);
-      this.#opened = { database, sql: kvStatements(database) };
-    }
-    return this.#opened;
-  }
-
   /** In one transaction, within the quota. When there is no room, what has run out is deleted first. */
-  async #write<T>(work: (opened: Opened) => T, done: Done<T> | undefined): Promise<T> {
-    const attempt = (): Promise<T> => this.#do((opened) => this.#transact(opened, work), done);
+  async #write<T>(work: (sql: KvStatements) => T, done: Done<T> | undefined): Promise<T> {
+    const attempt = (): Promise<T> =>
+      this.#store.transact((sql) => {
+        const before = useIn(sql);
+        const result = work(sql);
+        this.#checkQuota(before, useIn(sql));
+        sql.sweep.run(this.#now(), LIMITS.kvSweep);
+        return result;
+      }, done);
     try {
       return await attempt();
     } catch (error) {
@@ -200,25 +175,9 @@ export class KvStore {
     }
   }
 
-  #transact<T>(opened: Opened, work: (opened: Opened) => T): T {
-    const { database, sql } = opened;
-    sql.begin.run();
-    try {
-      const before = sql.used.get() as unknown as KvUse;
-      const result = work(opened);
-      this.#checkQuota(before, sql.used.get() as unknown as KvUse);
-      sql.sweep.run(this.#now(), LIMITS.kvSweep);
-      sql.commit.run();
-      return result;
-    } catch (error) {
-      if (database.isTransaction) database.exec("ROLLBACK");
-      throw error;
-    }
-  }
-
   /** A store that is over its quota already, because the operator has lowered it, may shrink. */
   #checkQuota(before: KvUse, after: KvUse): void {
-    const { maxBytes } = this.#options;
+    const maxBytes = this.#maxBytes;
     const maxKeys = Math.ceil(maxBytes / LIMITS.kvBytesPerEntry);
     if (after.bytes > maxBytes && after.bytes > before.bytes)
       throw new CreelError("ERR_KV_QUOTA", { limit: maxBytes, what: "bytes", count: after.bytes });
@@ -229,40 +188,16 @@ export class KvStore {
   /** All that has run out, some at a time, so that the gateway's thread is free in between. True: there was some. */
   async #sweepAll(): Promise<boolean> {
     for (let total = 0; ;) {
-      const swept = await this.#do(({ sql }) => Number(sql.sweep.run(this.#now(), LIMITS.kvSweepMany).changes));
+      const swept = await this.#store.do((sql) => Number(sql.sweep.run(this.#now(), LIMITS.kvSweepMany).changes));
       total += swept;
       if (swept < LIMITS.kvSweepMany) return total > 0;
       await breath();
     }
   }
+}
 
-  /** What goes wrong is the operator's to know in full, and the plugin's in words of ours. */
-  async #do<T>(work: (opened: Opened) => T, done?: Done<T>): Promise<T> {
-    try {
-      return await this.#turns.run(() => {
-        const result = this.#mended(work);
-        done?.(result);
-        return result;
-      });
-    } catch (error) {
-      if (error instanceof CreelError) throw error;
-      this.#options.onFailure(error);
-      throw new CreelError("ERR_STORE_FAILED", { detail: wordsFor(error) });
-    }
-  }
-
-  /** A file that turns out to be broken is set aside, and the work done on an empty one. */
-  #mended<T>(work: (opened: Opened) => T): T {
-    try {
-      return work(this.#open());
-    } catch (error) {
-      if (!isCorrupt(error) || !this.#opened || this.#spec.path === undefined) throw error;
-      this.#opened.database.close();
-      this.#opened = undefined;
-      setAside(this.#spec, error);
-      return work(this.#open());
-    }
-  }
+function useIn(sql: KvStatements): KvUse {
+  return sql.used.get() as unknown as KvUse;
 }
 
 const ZERO = Buffer.from([0]);

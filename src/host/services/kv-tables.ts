@@ -25,16 +25,11 @@ export interface EntryRow {
   readonly expires: number | null;
 }
 
-export type KvStatements = Readonly<
-  Record<"begin" | "commit" | "get" | "put" | "delete" | "used" | "sweep" | "page" | "pageOfKeys", StatementSync>
->;
+export type KvStatements = Readonly<Record<"get" | "put" | "delete" | "used" | "sweep" | "page" | "pageOfKeys", StatementSync>>;
 
 export function kvStatements(database: DatabaseSync): KvStatements {
   const page = (columns: string) => database.prepare(`SELECT ${columns} FROM entry WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`);
   return {
-    // The write lock from the start: what is read in a transaction must still be so when it is written.
-    begin: database.prepare("BEGIN IMMEDIATE"),
-    commit: database.prepare("COMMIT"),
     get: database.prepare("SELECT key, value, version, expires FROM entry WHERE key = ?"),
     put: database.prepare(
       `INSERT INTO entry VALUES (?, ?, ?, ?)
