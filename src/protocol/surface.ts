@@ -32,7 +32,6 @@ export const GUEST_GLOBALS = {
   TextEncoder: "web/encoding",
   TextDecoder: "web/encoding",
   structuredClone: "web/clone",
-  structuredClone: "web/clone",
   Blob: "web/blob",
   File: "web/blob",
   FormData: "web/form-data",
