@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Host, PluginSpec } from "creel";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { actor, sending } from "../support/actors.ts";
+import { does } from "../support/cell.ts";
 import { contract, next, open } from "../support/host.ts";
 import { echo, serve } from "../support/server.ts";
 import type { Answerer, TestServer } from "../support/server.ts";
@@ -14,18 +15,6 @@ import type { Answerer, TestServer } from "../support/server.ts";
 type FetchGrants = NonNullable<NonNullable<PluginSpec["grants"]>["fetch"]>;
 
 const client = (id: string, fetch: FetchGrants | undefined): PluginSpec => ({ ...actor(id), grants: fetch ? { fetch } : {} });
-
-/** What an asynchronous function body gives inside the plugin's cell; what it throws comes as `{ code, message }`. */
-async function does(host: Host, id: string, body: string): Promise<unknown> {
-  const outcome = await host.run(
-    "message_sending",
-    sending({
-      [id]: `async let value; try { value = await (async () => { ${body} })(); } catch (error) { value = { code: error.code ?? error.name, message: error.message }; } return { cancelReason: JSON.stringify(value) };`,
-    }),
-  );
-  expect(outcome.calls.filter(({ status }) => status !== "ok")).toEqual([]);
-  return JSON.parse(outcome.result!.cancelReason!);
-}
 
 const failed = (origin: string, detail: string) => ({ code: "ERR_FETCH_FAILED", message: `the request to ${origin} failed: ${detail}` });
 
