@@ -8,6 +8,7 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { bundler } from "./bundler.ts";
 import type { Bundled } from "./bundler.ts";
+import { readsFiles } from "./bundler-imports.ts";
 import { sourceMap } from "./bundler-message.ts";
 import type { Builtin } from "./bundler-message.ts";
 
@@ -20,6 +21,10 @@ export interface PluginBundle {
   readonly digest: string;
   /** Which of Node's modules it requires, and who imports them. */
   readonly builtins: readonly Builtin[];
+  /** Can its code read files? Whoever cannot is sent none. */
+  readonly readsFiles: boolean;
+  /** The plugin's own files, as JSON. Nobody on the way to its cell looks into it: it is the plugin's word about itself. */
+  readonly own: string;
 }
 
 /** What stacks call a plugin that was given as text, and a virtual entry. */
@@ -30,13 +35,16 @@ export const ADAPTED = "creel:adapted";
 /** The map of a bundle without code. */
 const NO_MAP = `{"version":3,"sources":[],"mappings":""}`;
 
-/** `adapter` is the text of a virtual entry, which imports the real one as ADAPTED and so never mentions the host's paths. */
-export async function bundleFile(root: string, entry: string, adapter?: string): Promise<PluginBundle> {
+/** `adapter` is the text of a virtual entry, which imports the real one as ADAPTED and so never mentions the host's paths. `ownsRoot`: all of the folder is the plugin's. */
+export async function bundleFile(root: string, entry: string, adapter?: string, ownsRoot = false): Promise<PluginBundle> {
   const made = named(
     basename(entry),
     adapter === undefined
-      ? bundler.bundle({ kind: "plugin", cwd: root, root, input: entry, hasText: false })
-      : bundler.bundle({ kind: "plugin", cwd: root, root, input: ADAPTER, alias: { name: ADAPTED, path: entry }, hasText: true }, adapter),
+      ? bundler.bundle({ kind: "plugin", cwd: root, root, ownsRoot, input: entry, hasText: false })
+      : bundler.bundle(
+          { kind: "plugin", cwd: root, root, ownsRoot, input: ADAPTER, alias: { name: ADAPTED, path: entry }, hasText: true },
+          adapter,
+        ),
   );
   return checked(await made);
 }
@@ -71,10 +79,13 @@ async function bundleNewText(cwd: string, source: string, forget: () => void): P
 }
 
 /** What a bundler says after it has read a stranger's text is a stranger's word, too. */
-function checked({ code, map, builtins }: Bundled): PluginBundle {
+function checked({ code, map, builtins, own }: Bundled): PluginBundle {
   const bytes = Buffer.byteLength(code);
   if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundleBytes });
-  return { code, map: checkedMap(map), bytes, digest: `sha256-${createHash("sha256").update(code).digest("base64")}`, builtins };
+  if (own.length > LIMITS.packageSentChars)
+    throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: `its own files take ${own.length} characters` });
+  const digest = `sha256-${createHash("sha256").update(code).digest("base64")}`;
+  return { code, map: checkedMap(map), bytes, digest, builtins, readsFiles: readsFiles(builtins, code), own };
 }
 
 function checkedMap(map: string): string {

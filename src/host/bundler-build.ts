@@ -9,6 +9,7 @@ import { rolldown } from "rolldown";
 import type { OutputAsset, OutputChunk, OutputOptions, RolldownPlugin } from "rolldown";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { isNative } from "../protocol/modules/absent.ts";
 import { guestEntries } from "../protocol/surface.ts";
 import { eager } from "./bundler-eager.ts";
 import { Fence } from "./bundler-fence.ts";
@@ -53,8 +54,12 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
   let refusal: CreelError | undefined;
   const files: RolldownPlugin = {
     name: "creel",
-    resolveId: (id, importer) => {
+    resolveId: (id, importer, { kind }) => {
       if (id === SDK) return SDK_ID;
+      if (isBuiltin(id) || isNative(id)) {
+        imports.note(id, importer, kind);
+        return { id, external: true };
+      }
       if (alias && id === alias.name) return alias.path;
       return hasText && importer === undefined ? entry : null;
     },
@@ -71,7 +76,11 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
         throw error;
       }
     },
-    transform: (code, id) => (id === SDK_ID ? null : placed(code, names.path(id), hasText && id === entry)),
+    transform: (code, id) => {
+      if (id === SDK_ID) return null;
+      imports.scan(code);
+      return placed(code, names.path(id), hasText && id === entry);
+    },
     moduleParsed: (module) => modes.note(module, hasText && module.id === entry),
   };
   const common: OutputOptions = {
@@ -89,10 +98,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
       input,
       cwd,
       plugins: [files],
-      external: (id, importer) => {
-        if (isBuiltin(id)) imports.note(id, importer);
-        return isBuiltin(id) || OPENCLAW_SDK.test(id);
-      },
+      external: (id) => OPENCLAW_SDK.test(id),
       platform: "neutral",
       resolve: {
         mainFields: ["module", "main"],

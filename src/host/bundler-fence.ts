@@ -23,6 +23,11 @@ export class Fence {
     return this.#read.size;
   }
 
+  /** Those that were read of the plugin's folder, without packages. */
+  own(): string[] {
+    return [...this.#read].filter((path) => !isPackaged(path));
+  }
+
   /** The bundler never reads a file by itself: what is not given to it here is not in the bundle. */
   read(id: string): string {
     const name = relative(this.#cwd, id);
@@ -45,8 +50,12 @@ export class Fence {
   }
 
   #isInside(path: string): boolean {
-    return path.includes(`${sep}node_modules${sep}`) || (this.#root !== undefined && path.startsWith(this.#root));
+    return isPackaged(path) || (this.#root !== undefined && path.startsWith(this.#root));
   }
+}
+
+function isPackaged(path: string): boolean {
+  return path.includes(`${sep}node_modules${sep}`);
 }
 
 function refusal(detail: string): CreelError {

@@ -13,6 +13,8 @@ export type BundleRequest =
       readonly input: string;
       /** The plugin's folder: its files may be read, and those of packages. Without one, only those of packages. */
       readonly root?: string;
+      /** Is the folder the plugin's own, with all that is in it? Otherwise only what it imports of it is. */
+      readonly ownsRoot?: boolean;
       /** A name that the text may import, and the file that it means. */
       readonly alias?: { readonly name: string; readonly path: string };
       /** The entry's text is the body. */
@@ -21,15 +23,20 @@ export type BundleRequest =
   /** The bootstrap that runs in every isolate: our own text. */
   | { readonly kind: "guest" };
 
-/** One of Node's modules that the bundle requires: without `node:`, and who imports it, as names of the plugin's files and packages. */
-const builtin = z.object({ name: z.string().max(64), importers: z.array(z.string().max(256)).max(8) });
+/** One of Node's modules, or a native addon, that the bundle requires: without `node:`, and who imports it, as names of the plugin's files and packages. */
+const builtin = z.object({
+  name: z.string().max(128),
+  importers: z.array(z.string().max(256)).max(8),
+  /** `import`: whoever imports it cannot be loaded without it. `require`: the same, of a CommonJS file, as far as its text tells. `late`: it may never be asked for. */
+  needed: z.enum(["import", "require", "late"]),
+});
 export type Builtin = z.infer<typeof builtin>;
 
 export const bundlerAnswer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("ready") }),
   /** From here on, whatever happens to the process is the plugin's doing. */
   z.object({ kind: z.literal("begun") }),
-  /** Bodies: the code and its source map. `files`: how many were read for it. */
+  /** Bodies: the code, its source map, and the plugin's own files if its code can read them. `files`: how many were read for it. */
   z.object({ kind: z.literal("bundled"), files: z.int().nonnegative(), builtins: z.array(builtin).max(128).default([]) }),
   /** Body: why. `bytes`: the bundle is too large. */
   z.object({ kind: z.literal("refused"), bytes: z.int().nonnegative().optional() }),

@@ -21,8 +21,8 @@ import { residentMeter } from "./lanes/resident.ts";
 const ENTRY = fileURLToPath(new URL(`./bundler-child${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url));
 /** How often its memory is looked at. */
 const METER_MS = 100;
-/** The code, its map, and a header. */
-const MAX_ANSWER_BYTES = LIMITS.bundleBytes + LIMITS.bundleMapBytes + 64 * 1024;
+/** The code, its map, the plugin's own files, and a header with the modules it imports. */
+const MAX_ANSWER_BYTES = LIMITS.bundleBytes + LIMITS.bundleMapBytes + LIMITS.packageSentChars + 512 * 1024;
 /** How long it may take to be gone once its pipe is closed. */
 const DYING_MS = 250;
 

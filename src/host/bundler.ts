@@ -32,6 +32,7 @@ export interface Bundled {
   /** How many files were read for it. */
   readonly files: number;
   readonly builtins: readonly Builtin[];
+  readonly own: string;
 }
 
 export class Bundler {
@@ -55,8 +56,8 @@ export class Bundler {
       this.#queue.push({ frame: pack(request, text), resolve, reject });
       this.#staff();
     });
-    const [first = "", map = ""] = bodies;
-    if (answer.kind === "bundled") return { code: first, map, files: answer.files, builtins: answer.builtins };
+    const [first = "", map = "", own = ""] = bodies;
+    if (answer.kind === "bundled") return { code: first, map, files: answer.files, builtins: answer.builtins, own };
     const bytes = answer.kind === "refused" ? answer.bytes : undefined;
     if (bytes !== undefined) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundleBytes });
     throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: oneLine(first) });

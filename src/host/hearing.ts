@@ -10,6 +10,7 @@ import type { LaneClient } from "./lanes/lane-client.ts";
 import type { Plugin } from "./plugin.ts";
 import type { Plugins } from "./plugins.ts";
 import type { Services } from "./services/services.ts";
+import type { Volumes } from "./volume/volumes.ts";
 
 /** A cell that was rebuilt for one of these has kept its lane from its neighbours. */
 const COSTLY: ReadonlySet<string> = new Set<ErrorCode>(["ERR_CALL_CPU", "ERR_CALL_MEMORY"]);
@@ -19,6 +20,7 @@ export interface HearingOptions {
   readonly plugins: Plugins;
   readonly events: HostEvents;
   readonly services: Services;
+  readonly volumes: Volumes;
 }
 
 export class Hearing {
@@ -33,7 +35,7 @@ export class Hearing {
   hear(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void {
     const plugin = this.#options.plugins.cells.at(message.cell, lane)?.plugin;
     const body = bodies[0] ?? "";
-    if (bodies.length === 0 && message.kind !== "spent") throw new RangeError("a message without its body");
+    if (bodies.length === 0 && message.kind !== "spent" && message.kind !== "volume") throw new RangeError("a message without its body");
     // The last words of a cell that was dropped.
     if (!plugin) return;
     switch (message.kind) {
@@ -45,9 +47,12 @@ export class Hearing {
         return this.#answer(lane, plugin, message, body, bodies[1]);
       case "spent":
         return this.#spent(plugin, message.us);
+      case "volume":
+        return this.#furnish(lane, plugin, message.cell);
       case "fault": {
         const why = guestError(body, plugin.bundle);
         plugin.replacements += 1;
+        this.#options.services.left(plugin, message.cell);
         this.#options.events.publish("replaced", { plugin: plugin.id, why: why.message });
         strikeFault(plugin, why);
         if (COSTLY.has(why.code)) this.#options.plugins.slowDown(plugin);
@@ -70,6 +75,18 @@ export class Hearing {
     if (share > plugin.budget.cpuShare.value) this.#options.plugins.overspent(plugin, share);
   }
 
+  /** A cell is waiting for its volume. */
+  #furnish(lane: LaneClient, plugin: Plugin, cell: number): void {
+    const { generation } = lane;
+    const answer = (ok: boolean, text: string): void => {
+      if (lane.generation === generation && lane.isConnected) lane.post({ kind: "volume", cell, ok }, text);
+    };
+    this.#options.volumes.contents(plugin).then(
+      (text) => answer(true, text),
+      (error: Error & { code?: string }) => answer(false, JSON.stringify({ code: error.code, message: oneLine(error.message) })),
+    );
+  }
+
   /** A plugin wants something of us. The answer goes where the question came from, if that is still there. */
   #answer(
     lane: LaneClient,
@@ -80,7 +97,7 @@ export class Hearing {
   ): void {
     if (args === undefined) throw new RangeError("a question without arguments");
     const { generation } = lane;
-    void this.#options.services.ask(plugin, run, service, args).then(({ ok, text }) => {
+    void this.#options.services.ask(plugin, cell, run, service, args).then(({ ok, text }) => {
       // Another thread or process would take it for the answer to a question of its own.
       if (lane.generation === generation && lane.isConnected) lane.post({ kind: "tell", cell, ask, ok }, text);
     });

@@ -13,6 +13,8 @@ export interface PluginFiles {
   readonly root: string;
   readonly entry: string;
   readonly manifest: PluginManifest;
+  /** The folder and all that is in it is the plugin's. False: it is a file, and lies in somebody's folder. */
+  readonly ownsRoot: boolean;
   /** The text of a virtual entry that imports the real one: for files that are not written as plugins. */
   readonly adapter?: string;
   /** Set for a HOOK.md folder. */
@@ -31,7 +33,7 @@ export async function findPlugin(path: string): Promise<PluginFiles> {
   if (stats.isFile()) {
     const name = basename(absolute, extname(absolute));
     const id = name === "index" ? basename(dirname(absolute)) : name;
-    return { root: dirname(absolute), entry: absolute, manifest: { id: checkedId(id) } };
+    return { root: dirname(absolute), entry: absolute, manifest: { id: checkedId(id) }, ownsRoot: false };
   }
   const declared = await readManifest(absolute);
   if (!declared && (await isHookFolder(absolute))) return hookFiles(absolute);
@@ -39,7 +41,7 @@ export async function findPlugin(path: string): Promise<PluginFiles> {
   const candidates = manifest.main ? [manifest.main] : [...(await packageEntries(absolute)), ...ENTRIES];
   for (const candidate of candidates) {
     const entry = join(absolute, candidate);
-    if ((await stat(entry).catch(() => undefined))?.isFile()) return { root: absolute, entry, manifest };
+    if ((await stat(entry).catch(() => undefined))?.isFile()) return { root: absolute, entry, manifest, ownsRoot: true };
   }
   throw new CreelError("ERR_PLUGIN_ENTRY", { path });
 }
@@ -48,7 +50,7 @@ async function hookFiles(root: string): Promise<PluginFiles> {
   const hook = await readHookFolder(root);
   const { entry, key, name, description, version } = hook;
   const manifest = { id: checkedId(hookPluginId(key)), name, ...(description && { description }), ...(version && { version }) };
-  return { root, entry, manifest, adapter: hookAdapter(hook), hook };
+  return { root, entry, manifest, adapter: hookAdapter(hook), hook, ownsRoot: true };
 }
 
 export function checkedId(id: string): string {

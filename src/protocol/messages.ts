@@ -22,13 +22,15 @@ export interface Hello {
   rules: Record<string, ChainRule>;
 }
 
-/** Build a cell and load its plugin. `bodies` = [bundle, GuestFacts as JSON]. */
+/** Build a cell and load its plugin. `bodies` = [bundle, GuestFacts as JSON, the plugin's own files as JSON or nothing]. */
 export interface Open {
   kind: "open";
   cell: number;
   plugin: string;
   limits: PluginLimits;
   hasFineClock: boolean;
+  /** Every time its cell is built, it is asked for its volume. */
+  hasVolume: boolean;
 }
 
 /** Dispose of a cell. */
@@ -77,7 +79,14 @@ export interface Tell {
   ok: boolean;
 }
 
-export type HostMessage = Hello | Open | Drop | Route | Invoke | Cancel | Sync | Tell;
+/** The answer to a `volume`. `bodies` = [SentVolume as JSON, or an error]. */
+export interface VolumeAnswer {
+  kind: "volume";
+  cell: number;
+  ok: boolean;
+}
+
+export type HostMessage = Hello | Open | Drop | Route | Invoke | Cancel | Sync | Tell | VolumeAnswer;
 
 /* lane → host: not trusted, so schemas */
 
@@ -106,7 +115,10 @@ const spent = z.object({ kind: z.literal("spent"), cell: count, us: count, sizes
 /** A plugin wants something of the host. `run` is the cause of the run it happened in. `bodies` = [service, arguments]. */
 const ask = z.object({ kind: z.literal("ask"), cell: count, ask: count, run: count, sizes });
 
-export const laneMessage = z.discriminatedUnion("kind", [log, ask, ready, opened, fault, spent]);
+/** A cell is to be built, and needs its volume as it is after all that was asked before. */
+const volume = z.object({ kind: z.literal("volume"), cell: count, sizes });
+
+export const laneMessage = z.discriminatedUnion("kind", [log, ask, ready, opened, fault, spent, volume]);
 export type LaneMessage = z.infer<typeof laneMessage>;
 
 /** A turn that lasts: the lane is inside a cell, and was there the last time somebody looked. */

@@ -29,6 +29,10 @@ export interface CellSpec {
   code: string;
   /** GuestFacts, as JSON. */
   facts: string;
+  /** The plugin's own files, as JSON; empty: it cannot read them. */
+  files?: string | undefined;
+  /** Is it to be told, whenever it is built, what is in its volume? */
+  hasVolume?: boolean;
   /** Does it get an exact clock? */
   hasFineClock: boolean;
 }
@@ -109,7 +113,8 @@ export class Cell {
     return this.#isolate.isDisposed;
   }
 
-  load(timeoutMs: number): TurnEnd {
+  /** `volume` is a SentVolume, as JSON. */
+  load(timeoutMs: number, volume?: string): TurnEnd {
     let factory: ivm.Reference;
     try {
       // Compiling cannot be interrupted.
@@ -127,7 +132,8 @@ export class Cell {
       this.#gauge.leave();
     }
     this.#gauge.attribute(0, TURN_OF.load);
-    const args = [factory.derefInto(), this.#spec.facts, JSON.stringify(this.#spec.limits), randomBytes(32).toString("hex")];
+    const { facts, limits, files } = this.#spec;
+    const args = [factory.derefInto(), facts, JSON.stringify(limits), randomBytes(32).toString("hex"), files || undefined, volume];
     // SECURITY: the one function of ours that a cell can get. It takes nothing, gives a number and cannot throw. test/escape/clock.test.ts
     if (this.#spec.hasFineClock) args.push(new ivm.Callback(now) as never);
     return this.#enter(this.#load, args, timeoutMs);

@@ -53,6 +53,7 @@ export class Lane {
     opened: ({ id }, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell: id, ok, loadMs }, body)),
     fault: ({ id }, why) => this.#send(pack({ kind: "fault", cell: id }, why)),
     ask: ({ id }, ask, run, service, args) => this.#send(pack({ kind: "ask", cell: id, ask, run }, service, args)),
+    volume: ({ id }) => this.#send(pack({ kind: "volume", cell: id })),
     spent: ({ id }, us) => this.#send(pack({ kind: "spent", cell: id, us })),
     log: ({ id }, level, run, text) => this.#send(pack({ kind: "log", cell: id, level, run }, text.slice(0, LIMITS.logBytes + 1))),
   };
@@ -151,6 +152,8 @@ export class Lane {
         return;
       case "tell":
         return this.#residents.get(message.cell)?.tell(message.ask, message.ok, bodies[0]!);
+      case "volume":
+        return this.#residents.get(message.cell)?.furnish(message.ok, bodies[0]!);
       case "invoke":
         return this.#residents.get(message.cell)?.invoke(message.handle, message.cause, bodies[0]!);
       case "hello":
@@ -191,8 +194,8 @@ export class Lane {
 
   #open(message: Open, bodies: string[]): void {
     this.#residents.get(message.cell)?.dispose();
-    const { cell, plugin, limits, hasFineClock } = message;
-    const spec = { cell, plugin, limits, hasFineClock, code: bodies[0]!, facts: bodies[1]! };
+    const { cell, plugin, limits, hasFineClock, hasVolume } = message;
+    const spec = { cell, plugin, limits, hasFineClock, hasVolume, code: bodies[0]!, facts: bodies[1]!, files: bodies[2] };
     const resident = new Resident(spec, this.#guest, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();

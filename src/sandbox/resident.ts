@@ -30,6 +30,8 @@ export interface ResidentEvents {
   log(resident: Resident, level: string, run: number, text: string): void;
   ask(resident: Resident, ask: number, run: number, service: string, args: string): void;
   fault(resident: Resident, why: string): void;
+  /** It cannot be loaded before it has been told what is in its volume now. */
+  volume(resident: Resident): void;
   /** It has taken so much CPU time since it last said so. */
   spent(resident: Resident, us: number): void;
 }
@@ -71,9 +73,24 @@ export class Resident {
     this.#state = "loading";
     this.isQuick = false;
     this.#loadStartedMs = performance.now();
+    // What the cell before it had written is on its way to the host: the question goes behind it.
+    if (this.#spec.hasVolume) this.#events.volume(this);
+    else this.#build();
+  }
+
+  /** The host says what is in the volume, or why that cannot be said. */
+  furnish(isOk: boolean, text: string): void {
+    if (this.#state !== "loading" || this.#cell) return;
+    if (isOk) return this.#build(text);
+    this.#failure = errorJson("ERR_CALL_NOT_LOADED", { detail: messageOf(text) });
+    this.#state = "failed";
+    this.#opened(false, text);
+  }
+
+  #build(volume?: string): void {
     const timeoutMs = turnMs(LIMITS.loadCpuMs, this.#gauge.crowd);
     this.#cell = new Cell(this.#guest, this.#spec, this.#gauge);
-    const end = this.#cell.load(timeoutMs);
+    const end = this.#cell.load(timeoutMs, volume);
     this.#isDirty = true;
     if (end.end === "result") return this.#loaded(true, end.text);
     if (end.end === "error") return this.#loaded(false, end.text);
@@ -348,6 +365,10 @@ export class Resident {
       this.#cell.dispose();
       this.#cell = undefined;
     }
+    this.#opened(isOk, text);
+  }
+
+  #opened(isOk: boolean, text: string): void {
     this.#events.opened(this, isOk, performance.now() - this.#loadStartedMs, text);
     this.sweep();
     for (const { caller, at, step, event, context, entry } of this.#waiting.leave()) {

@@ -39,8 +39,8 @@ export class Services {
     const pending = this.#pending.get(plugin) ?? 0;
     this.#pending.set(plugin, pending + 1);
     try {
-      if (pending >= LIMITS.pendingAsks) throw new CreelError("ERR_SERVICE_BUSY", { limit: LIMITS.pendingAsks });
       const service = this.#services.get(name);
+      if (pending >= LIMITS.pendingAsks && !service?.isOwed) throw new CreelError("ERR_SERVICE_BUSY", { limit: LIMITS.pendingAsks });
       if (!service) throw new CreelError("ERR_SERVICE_UNKNOWN", { service: oneLine(name, 64) });
       const limit = service.maxBytes ?? LIMITS.askBytes;
       if (args.length > limit) throw new CreelError("ERR_SERVICE_SIZE", { what: "argument", service: name, bytes: args.length, limit });

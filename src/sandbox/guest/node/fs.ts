@@ -1,0 +1,67 @@
+/**
+ * Inside the isolate: `fs`, on files that are all in the cell's memory (fs-tree.ts). Synchronous functions return when the cell's own copy has changed; the others
+ * settle when the host has written it down.
+ */
+import { checkFunction } from "./errors.ts";
+import { constants } from "./fs-constants.ts";
+import { Dir } from "./fs-dir.ts";
+import { missing } from "./fs-missing.ts";
+import promises from "./fs-promises.ts";
+import { settled } from "./fs-settle.ts";
+import { BigIntStats, Dirent, Stats } from "./fs-stats.ts";
+import { exists, sync } from "./fs-sync.ts";
+
+type Work = (...args: unknown[]) => unknown;
+type Callback = (error: unknown, value?: unknown, more?: unknown) => void;
+
+/** The last argument is told when it is done. */
+function calledBack(work: Work, more?: (args: readonly unknown[]) => unknown): Work {
+  return (...args) => {
+    const callback = args.pop();
+    checkFunction(callback, "cb");
+    settled(() => work(...args)).then(
+      (value) => (callback as Callback)(null, value, more?.(args)),
+      (error: unknown) => (callback as Callback)(error),
+    );
+  };
+}
+
+const fs: Record<string, unknown> = {};
+for (const [name, work] of Object.entries(sync) as [string, Work][]) {
+  fs[`${name}Sync`] = work;
+  // Of these two the callback is told what was written from, or read into.
+  fs[name] = calledBack(work, name === "read" || name === "write" ? (args) => args[1] : undefined);
+}
+
+const realpathSync = Object.assign((path: unknown) => sync.realpath(path), { native: sync.realpath });
+const realpath = Object.assign(calledBack(sync.realpath), { native: calledBack(sync.realpath) });
+
+Object.assign(fs, {
+  realpath,
+  realpathSync,
+  existsSync: exists,
+  exists: (path: unknown, callback: unknown) => {
+    checkFunction(callback, "cb");
+    const found = exists(path);
+    void Promise.resolve().then(() => callback(found));
+  },
+  opendirSync: (path: unknown) => new Dir(path),
+  opendir: calledBack((path) => new Dir(path)),
+  constants,
+  F_OK: constants.F_OK,
+  R_OK: constants.R_OK,
+  W_OK: constants.W_OK,
+  X_OK: constants.X_OK,
+  Stats,
+  BigIntStats,
+  Dirent,
+  Dir,
+  promises,
+  watch: missing("watch"),
+  watchFile: missing("watchFile"),
+  unwatchFile: () => {},
+  createReadStream: missing("createReadStream"),
+  createWriteStream: missing("createWriteStream"),
+});
+
+export default fs;

@@ -1,0 +1,88 @@
+/** Inside the isolate: `module`. A plugin is one script: what it requires at run time is JSON of its own, or one of Node's modules. */
+import { GUEST_MODULES } from "../../../protocol/surface.ts";
+import { PACKAGE_ROOT } from "../../../protocol/volume.ts";
+import { moduleNamed } from "../library.ts";
+import { checkString, invalidArgValue, nodeError } from "./errors.ts";
+import { pathOfArgument } from "./fs-arguments.ts";
+import { sync } from "./fs-sync.ts";
+import path from "./path.ts";
+
+const { posix } = path as unknown as { posix: { dirname(path: string): string; resolve(...paths: string[]): string } };
+
+export const builtinModules: readonly string[] = Object.freeze(Object.keys(GUEST_MODULES).toSorted());
+
+function isBuiltin(name: unknown): boolean {
+  return typeof name === "string" && moduleExists(name);
+}
+
+function moduleExists(name: string): boolean {
+  return Object.hasOwn(GUEST_MODULES, name.replace(/^node:/, ""));
+}
+
+type Require = ((name: unknown) => unknown) & { resolve: (name: unknown) => string; cache: object; main: undefined };
+
+function createRequire(from: unknown): Require {
+  const file = pathOfFrom(from);
+  const folder = file.endsWith("/") ? file : posix.dirname(file);
+  const resolve = (name: unknown): string => {
+    checkString(name, "id");
+    return resolved(name, folder);
+  };
+  const cache: Record<string, unknown> = { __proto__: null } as never;
+  const require = (name: unknown): unknown => {
+    const found = resolve(name);
+    if (moduleExists(found)) return moduleNamed(found)!.exports;
+    if (!(found in cache)) cache[found] = load(found);
+    return cache[found];
+  };
+  return Object.assign(require, { resolve, cache, main: undefined });
+}
+
+function pathOfFrom(from: unknown): string {
+  const file =
+    typeof from === "string" && from.startsWith("file:") ? pathOfArgument(new (globalUrl())(from)) : pathOfArgument(from, "filename");
+  if (!file.startsWith("/")) throw invalidArgValue("filename", from, "must be a file URL object, file URL string, or absolute path string");
+  return file;
+}
+
+/** Of the guest's own library, made when it is asked for. */
+function globalUrl(): new (url: string) => { href: string } {
+  return Reflect.get(globalThis, "URL") as never;
+}
+
+function resolved(name: string, folder: string): string {
+  if (moduleExists(name)) return name;
+  if (/^\.{0,2}\//.test(name) || name === "." || name === "..") {
+    const file = posix.resolve(folder, name);
+    for (const candidate of [file, `${file}.json`]) if (isFile(candidate)) return candidate;
+    throw notFound(name);
+  }
+  throw notFound(name, "packages are bundled, so that only what is imported or required by a fixed name is there");
+}
+
+function isFile(file: string): boolean {
+  return (sync.stat(file, { throwIfNoEntry: false }) as { isFile(): boolean } | undefined)?.isFile() === true;
+}
+
+function notFound(name: string, why = `it is no JSON file below ${PACKAGE_ROOT}`): Error {
+  return nodeError(Error, "MODULE_NOT_FOUND", `Cannot find module '${name}' inside the sandbox: ${why}`);
+}
+
+function load(file: string): unknown {
+  if (!file.endsWith(".json"))
+    throw nodeError(
+      Error,
+      "ERR_UNSUPPORTED_OPERATION",
+      `${file} cannot be required inside the sandbox: code must be imported or required by a fixed name, which bundles it; at run time only JSON can be`,
+    );
+  try {
+    return JSON.parse((sync.readFile(file, "utf8") as string).replace(/^\uFEFF/, ""));
+  } catch (error) {
+    if (error instanceof SyntaxError) error.message = `${file}: ${error.message}`;
+    throw error;
+  }
+}
+
+const functions = { createRequire, builtinModules, isBuiltin };
+
+export default Object.assign(functions, { Module: functions });
