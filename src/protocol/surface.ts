@@ -6,6 +6,8 @@
 
 /** Global → the module that exports it under the same name. */
 export const GUEST_GLOBALS = {
+  global: "web/global",
+  console: "web/console",
   DOMException: "web/dom-exception",
   Event: "web/events",
   EventTarget: "web/events",
@@ -76,7 +78,7 @@ export const GUEST_MODULES: Readonly<Record<string, string>> = {
 export const GUEST_SDK = "sdk/openclaw";
 
 /** Files that others of them load when they need them: what is large and seldom wanted. */
-export const GUEST_PARTS = ["web/idna-tables", "web/multipart"] as const;
+export const GUEST_PARTS = ["web/idna-tables", "node/inspect", "web/multipart"] as const;
 
 /** Every file of src/sandbox/guest, without extension, that is loaded when it is first needed. */
 export function guestEntries(): string[] {

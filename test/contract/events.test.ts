@@ -64,7 +64,7 @@ contract("facts", (isolation) => {
     off();
     expect(lines).toEqual([
       ["a", "debug", "d"],
-      ["a", "info", `l 1 {"x":1} [2] null undefined`],
+      ["a", "info", `l 1 { x: 1 } [ 2 ] null undefined`],
       ["a", "warn", "w"],
       ["a", "error", "e"],
       ["b", "info", "last"],

@@ -1,21 +1,21 @@
 /** What is reachable inside a cell: the language, a few globals of ours, and no way to anything outside. */
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
+import { GUEST_GLOBALS } from "../../src/protocol/surface.ts";
 import { contract, open, plugin } from "../support/host.ts";
 
 /** Each of these runs code of ours with arguments of a plugin's: a new one wants a look at what it lets through. */
 const OURS = [
-  "Headers",
-  "Response",
   "clearImmediate",
   "clearInterval",
   "clearTimeout",
-  "fetch",
   "queueMicrotask",
   "setImmediate",
   "setInterval",
   "setTimeout",
-];
+  // In V8 a context of its own has one, and Node's vm, which tells the language apart here, too.
+  ...Object.keys(GUEST_GLOBALS).filter((name) => name !== "console"),
+].toSorted();
 
 /** Runs code in a plugin of its own while it loads; what it gives back comes out as JSON. */
 async function inside(isolation: "thread" | "process", code: string): Promise<unknown> {
@@ -35,6 +35,8 @@ async function inside(isolation: "thread" | "process", code: string): Promise<un
  * accessors' functions, prototypes and constructors, and lists what does not belong to the isolate's own realm.
  */
 const WALK = `
+  // What is made when it is first touched is made now.
+  for (const name of Object.getOwnPropertyNames(globalThis)) void globalThis[name];
   const seen = new Set();
   const strangers = [];
   const names = [];
@@ -65,18 +67,15 @@ const WALK = `
 `;
 
 contract("globals inside a cell", (isolation) => {
-  it("there is no shared memory, no WebAssembly, and nothing of Node", async () => {
+  it("there is no shared memory, no WebAssembly, and no way to load modules", async () => {
     const names = [
       "WebAssembly",
       "SharedArrayBuffer",
       "Atomics",
       "WeakRef",
       "FinalizationRegistry",
-      "process",
       "require",
       "module",
-      "Buffer",
-      "global",
       "Deno",
       "Bun",
       "ivm",
@@ -118,7 +117,7 @@ contract("globals inside a cell", (isolation) => {
 
   it("none of the functions that can be reached is one of isolated-vm's or a way to enter the lane", async () => {
     const names = (await inside(isolation, `${WALK} return names;`)) as string[];
-    expect(names.filter((name) => /ivm|isolate|applySync|lastWords|abandon|dispatch|derefInto|Reference\b/i.test(name))).toEqual([]);
+    expect(names.filter((name) => /ivm|isolate|applySync|lastWords|abandon|dispatch(?!Event)|derefInto|Reference\b/i.test(name))).toEqual([]);
   });
 
   it("the constructors of functions make functions of the isolate, whose global is the isolate's", async () => {
@@ -135,7 +134,7 @@ contract("globals inside a cell", (isolation) => {
     expect(
       await inside(
         isolation,
-        `return [${kinds.join()}].map((fn) => { const made = fn.constructor("return typeof process + typeof require + typeof globalThis.setTimeout"); const value = made(); return typeof value === "string" ? value : "deferred"; });`,
+        `return [${kinds.join()}].map((fn) => { const made = fn.constructor("return typeof module + typeof require + typeof globalThis.setTimeout"); const value = made(); return typeof value === "string" ? value : "deferred"; });`,
       ),
     ).toEqual(["undefinedundefinedfunction", "deferred", "deferred", ...Array(5).fill("undefinedundefinedfunction")]);
   });
