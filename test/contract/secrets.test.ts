@@ -7,7 +7,6 @@ import { actor } from "../support/actors.ts";
 import { does } from "../support/cell.ts";
 import { folder } from "../support/files.ts";
 import { contract, open, recorder } from "../support/host.ts";
-import type { Line } from "../support/host.ts";
 import { echo, serve } from "../support/server.ts";
 import type { Answerer, TestServer } from "../support/server.ts";
 
@@ -47,7 +46,7 @@ const site: Answerer = (asked, response, request) => {
     case "/slowly": {
       // Each byte of the secret in a write of its own, among more than fits into one answer.
       response.writeHead(200).write("x".repeat(100_000));
-      const rest = [...key];
+      const rest = key.split("");
       const more = (): void =>
         void (rest.length > 0 ? response.write(rest.shift(), () => setImmediate(more)) : response.end("y".repeat(100_000)));
       return more();
@@ -199,8 +198,7 @@ contract("secrets", (isolation) => {
     expect(more).toEqual([]);
     expect(report).toEqual({ name: "KEY", uses: before.uses + 1, lastUsed: expect.any(Date) as Date, redactions: before.redactions + 1 });
     expect(host.inspect("plain").secrets).toEqual([]);
-    const told = ({ level, message, fields }: Line) => [level, message, fields];
-    expect(lines.map(told)).toEqual([
+    expect(lines.map(({ level, message, fields }) => [level, message, fields])).toEqual([
       ["debug", "a secret was sent", { plugin: "header", secret: "KEY", origin: server.origin }],
       ["warn", "a secret was taken out of an answer", { plugin: "header", secret: "KEY", origin: server.origin }],
     ]);
@@ -210,19 +208,21 @@ contract("secrets", (isolation) => {
   });
 });
 
+const origin = "https://api.example.com";
+
+const opened = (config: object, grants: NonNullable<PluginSpec["grants"]> = {}) =>
+  openHost({
+    isolation: "thread",
+    lanes: 1,
+    logger: recorder().logger,
+    config: config as NonNullable<OpenOptions["config"]>,
+    plugins: [{ ...actor("p"), grants }],
+  }).then(
+    (host) => host.close(),
+    (error: Error & { code: string }) => Promise.reject(new Error(`${error.code} ${error.message}`)),
+  );
+
 describe("the configuration of secrets", () => {
-  const origin = "https://api.example.com";
-  const opened = (config: object, grants: NonNullable<PluginSpec["grants"]> = {}) =>
-    openHost({
-      isolation: "thread",
-      lanes: 1,
-      logger: recorder().logger,
-      config: config as NonNullable<OpenOptions["config"]>,
-      plugins: [{ ...actor("p"), grants }],
-    }).then(
-      (host) => host.close(),
-      (error: Error & { code: string }) => Promise.reject(new Error(`${error.code} ${error.message}`)),
-    );
   const secret = { origins: [origin], value: "long-enough", header: "authorization" };
 
   it.each([
