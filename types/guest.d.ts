@@ -1,6 +1,6 @@
 /**
  * The world of a plugin inside Creel's sandbox, for an editor and for `creel check`: what is not declared here is not there at run time.
- * Use it instead of TypeScript's "dom" and of @types/node: `"lib": ["es2024"], "types": ["creel/guest"]` in the plugin's tsconfig.json.
+ * Use it instead of TypeScript's "dom" and of @types/node: `"lib": ["esnext"], "types": ["creel/guest"]` in the plugin's tsconfig.json.
  * test/types/guest.test.ts compares it, name by name, with what a cell has.
  */
 /// <reference path="./web.d.ts" />

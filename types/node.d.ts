@@ -1,1 +1,587 @@
-declare var process: { readonly env: Record<string, string | undefined> };
+/** Node's globals and modules as they exist inside the sandbox. docs/node-modules.md says where they differ from Node. */
+
+/* Buffer */
+
+type BufferEncoding =
+  | "ascii"
+  | "utf8"
+  | "utf-8"
+  | "utf16le"
+  | "utf-16le"
+  | "ucs2"
+  | "ucs-2"
+  | "base64"
+  | "base64url"
+  | "latin1"
+  | "binary"
+  | "hex";
+
+interface Buffer extends Uint8Array<ArrayBuffer> {
+  compare(target: Uint8Array, targetStart?: number, targetEnd?: number, sourceStart?: number, sourceEnd?: number): -1 | 0 | 1;
+  copy(target: Uint8Array, targetStart?: number, sourceStart?: number, sourceEnd?: number): number;
+  equals(other: Uint8Array): boolean;
+  fill(value: string | Uint8Array | number, offset?: number, end?: number, encoding?: BufferEncoding): this;
+  includes(value: string | number | Uint8Array, byteOffset?: number, encoding?: BufferEncoding): boolean;
+  indexOf(value: string | number | Uint8Array, byteOffset?: number, encoding?: BufferEncoding): number;
+  lastIndexOf(value: string | number | Uint8Array, byteOffset?: number, encoding?: BufferEncoding): number;
+  readonly parent: ArrayBuffer;
+  slice(start?: number, end?: number): Buffer;
+  subarray(start?: number, end?: number): Buffer;
+  swap16(): this;
+  swap32(): this;
+  swap64(): this;
+  toJSON(): { type: "Buffer"; data: number[] };
+  toString(encoding?: BufferEncoding, start?: number, end?: number): string;
+  write(text: string, encoding?: BufferEncoding): number;
+  write(text: string, offset: number, encoding?: BufferEncoding): number;
+  write(text: string, offset: number, length: number, encoding?: BufferEncoding): number;
+  readInt8(offset?: number): number;
+  readUInt8(offset?: number): number;
+  readUint8(offset?: number): number;
+  readInt16LE(offset?: number): number;
+  readInt16BE(offset?: number): number;
+  readUInt16LE(offset?: number): number;
+  readUInt16BE(offset?: number): number;
+  readInt32LE(offset?: number): number;
+  readInt32BE(offset?: number): number;
+  readUInt32LE(offset?: number): number;
+  readUInt32BE(offset?: number): number;
+  readBigInt64LE(offset?: number): bigint;
+  readBigInt64BE(offset?: number): bigint;
+  readBigUInt64LE(offset?: number): bigint;
+  readBigUInt64BE(offset?: number): bigint;
+  readFloatLE(offset?: number): number;
+  readFloatBE(offset?: number): number;
+  readDoubleLE(offset?: number): number;
+  readDoubleBE(offset?: number): number;
+  readIntLE(offset: number, byteLength: number): number;
+  readIntBE(offset: number, byteLength: number): number;
+  readUIntLE(offset: number, byteLength: number): number;
+  readUIntBE(offset: number, byteLength: number): number;
+  writeInt8(value: number, offset?: number): number;
+  writeUInt8(value: number, offset?: number): number;
+  writeInt16LE(value: number, offset?: number): number;
+  writeInt16BE(value: number, offset?: number): number;
+  writeUInt16LE(value: number, offset?: number): number;
+  writeUInt16BE(value: number, offset?: number): number;
+  writeInt32LE(value: number, offset?: number): number;
+  writeInt32BE(value: number, offset?: number): number;
+  writeUInt32LE(value: number, offset?: number): number;
+  writeUInt32BE(value: number, offset?: number): number;
+  writeBigInt64LE(value: bigint, offset?: number): number;
+  writeBigInt64BE(value: bigint, offset?: number): number;
+  writeBigUInt64LE(value: bigint, offset?: number): number;
+  writeBigUInt64BE(value: bigint, offset?: number): number;
+  writeFloatLE(value: number, offset?: number): number;
+  writeFloatBE(value: number, offset?: number): number;
+  writeDoubleLE(value: number, offset?: number): number;
+  writeDoubleBE(value: number, offset?: number): number;
+  writeIntLE(value: number, offset: number, byteLength: number): number;
+  writeIntBE(value: number, offset: number, byteLength: number): number;
+  writeUIntLE(value: number, offset: number, byteLength: number): number;
+  writeUIntBE(value: number, offset: number, byteLength: number): number;
+}
+interface BufferConstructor {
+  readonly prototype: Buffer;
+  poolSize: number;
+  alloc(size: number, fill?: string | Uint8Array | number, encoding?: BufferEncoding): Buffer;
+  allocUnsafe(size: number): Buffer;
+  allocUnsafeSlow(size: number): Buffer;
+  byteLength(value: string | ArrayBufferView | ArrayBuffer, encoding?: BufferEncoding): number;
+  compare(a: Uint8Array, b: Uint8Array): -1 | 0 | 1;
+  concat(list: readonly Uint8Array[], totalLength?: number): Buffer;
+  copyBytesFrom(view: ArrayBufferView, offset?: number, length?: number): Buffer;
+  from(text: string, encoding?: BufferEncoding): Buffer;
+  from(bytes: Iterable<number> | ArrayLike<number> | { valueOf(): string | object }): Buffer;
+  from(buffer: ArrayBuffer, byteOffset?: number, length?: number): Buffer;
+  isBuffer(value: unknown): value is Buffer;
+  isEncoding(encoding: string): encoding is BufferEncoding;
+  of(...bytes: number[]): Buffer;
+}
+declare var Buffer: BufferConstructor;
+
+/* process */
+
+interface Process {
+  /** Only what the operator granted by name, or set for this plugin. */
+  env: Record<string, string | undefined>;
+  readonly platform: "aix" | "android" | "darwin" | "freebsd" | "linux" | "openbsd" | "sunos" | "win32";
+  readonly arch: string;
+  readonly argv: string[];
+  readonly argv0: string;
+  readonly execArgv: string[];
+  readonly execPath: string;
+  readonly pid: number;
+  readonly ppid: number;
+  readonly title: string;
+  readonly version: string;
+  readonly versions: Readonly<Record<string, string | undefined>>;
+  readonly release: { readonly name: string };
+  readonly features: Readonly<Record<string, boolean | string>>;
+  exitCode: number | string | undefined;
+  readonly stdout: { readonly isTTY: false; write(text: string | Uint8Array): boolean };
+  readonly stderr: { readonly isTTY: false; write(text: string | Uint8Array): boolean };
+  cwd(): string;
+  chdir(path: string): void;
+  /** Throws: a plugin cannot end the sandbox. */
+  exit(code?: number): never;
+  nextTick<A extends unknown[]>(callback: (...args: A) => void, ...args: A): void;
+  readonly hrtime: { (since?: [number, number]): [number, number]; bigint(): bigint };
+  uptime(): number;
+  emitWarning(warning: string | Error, ...rest: unknown[]): void;
+  on(event: string, listener: (...args: never[]) => void): this;
+  once(event: string, listener: (...args: never[]) => void): this;
+  off(event: string, listener: (...args: never[]) => void): this;
+}
+declare var process: Process;
+declare var global: typeof globalThis;
+
+declare module "process" {
+  export = process;
+}
+declare module "node:process" {
+  export = process;
+}
+
+/* crypto: globals */
+
+interface CryptoKey {
+  readonly algorithm: { readonly name: string };
+  readonly extractable: boolean;
+  readonly type: "public" | "private" | "secret";
+  readonly usages: readonly string[];
+}
+declare var CryptoKey: { prototype: CryptoKey };
+interface CryptoKeyPair {
+  readonly publicKey: CryptoKey;
+  readonly privateKey: CryptoKey;
+}
+type AlgorithmIdentifier = string | { name: string };
+interface SubtleCrypto {
+  digest(algorithm: AlgorithmIdentifier, data: BufferSource): Promise<ArrayBuffer>;
+  sign(algorithm: AlgorithmIdentifier, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  verify(algorithm: AlgorithmIdentifier, key: CryptoKey, signature: BufferSource, data: BufferSource): Promise<boolean>;
+  encrypt(algorithm: AlgorithmIdentifier, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  decrypt(algorithm: AlgorithmIdentifier, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  deriveBits(algorithm: AlgorithmIdentifier, key: CryptoKey, length?: number | null): Promise<ArrayBuffer>;
+  deriveKey(
+    algorithm: AlgorithmIdentifier,
+    key: CryptoKey,
+    derived: AlgorithmIdentifier,
+    extractable: boolean,
+    usages: readonly string[],
+  ): Promise<CryptoKey>;
+  generateKey(algorithm: AlgorithmIdentifier, extractable: boolean, usages: readonly string[]): Promise<CryptoKey | CryptoKeyPair>;
+  importKey(
+    format: "jwk" | "raw" | "pkcs8" | "spki",
+    data: BufferSource | object,
+    algorithm: AlgorithmIdentifier,
+    extractable: boolean,
+    usages: readonly string[],
+  ): Promise<CryptoKey>;
+  exportKey(format: "jwk", key: CryptoKey): Promise<Record<string, unknown>>;
+  exportKey(format: "raw" | "pkcs8" | "spki", key: CryptoKey): Promise<ArrayBuffer>;
+}
+interface Crypto {
+  readonly subtle: SubtleCrypto;
+  getRandomValues<T extends ArrayBufferView>(array: T): T;
+  randomUUID(): `${string}-${string}-${string}-${string}-${string}`;
+}
+declare var Crypto: { prototype: Crypto };
+declare var SubtleCrypto: { prototype: SubtleCrypto };
+declare var crypto: Crypto;
+
+/* Modules */
+
+declare module "path" {
+  interface ParsedPath {
+    root: string;
+    dir: string;
+    base: string;
+    ext: string;
+    name: string;
+  }
+  interface Path {
+    resolve(...paths: string[]): string;
+    normalize(path: string): string;
+    isAbsolute(path: string): boolean;
+    join(...paths: string[]): string;
+    relative(from: string, to: string): string;
+    toNamespacedPath(path: string): string;
+    dirname(path: string): string;
+    basename(path: string, suffix?: string): string;
+    extname(path: string): string;
+    format(path: Partial<ParsedPath>): string;
+    parse(path: string): ParsedPath;
+    readonly sep: "/";
+    readonly delimiter: ":";
+    readonly posix: Path;
+  }
+  const path: Path;
+  export default path;
+  export const {
+    resolve,
+    normalize,
+    isAbsolute,
+    join,
+    relative,
+    toNamespacedPath,
+    dirname,
+    basename,
+    extname,
+    format,
+    parse,
+    sep,
+    delimiter,
+    posix,
+  }: Path;
+}
+declare module "path/posix" {
+  export * from "path";
+  export { default } from "path";
+}
+
+declare module "util" {
+  interface InspectOptions {
+    depth?: number | null;
+    colors?: boolean;
+    compact?: boolean | number;
+    breakLength?: number;
+    sorted?: boolean | ((a: string, b: string) => number);
+    getters?: boolean | "get" | "set";
+    showHidden?: boolean;
+    maxArrayLength?: number | null;
+    maxStringLength?: number | null;
+    numericSeparator?: boolean;
+  }
+  export function format(format?: unknown, ...values: unknown[]): string;
+  export function formatWithOptions(options: InspectOptions, format?: unknown, ...values: unknown[]): string;
+  export const inspect: { (value: unknown, options?: InspectOptions): string; readonly custom: symbol; defaultOptions: InspectOptions };
+  export const promisify: {
+    <A extends unknown[], R>(fn: (...args: [...A, (error: unknown, result: R) => void]) => void): (...args: A) => Promise<R>;
+    (fn: (...args: never[]) => unknown): (...args: unknown[]) => Promise<unknown>;
+    readonly custom: symbol;
+  };
+  export function callbackify<A extends unknown[], R>(
+    fn: (...args: A) => Promise<R>,
+  ): (...args: [...A, (error: unknown, result: R) => void]) => void;
+  export function inherits(constructor: Function, parent: Function): void;
+  export function deprecate<T extends Function>(fn: T, message: string, code?: string): T;
+  export function debuglog(section: string): { (message: string, ...values: unknown[]): void; readonly enabled: boolean };
+  export { debuglog as debug };
+  export function styleText(style: string | readonly string[], text: string, options?: object): string;
+  export function stripVTControlCharacters(text: string): string;
+  export function isDeepStrictEqual(a: unknown, b: unknown): boolean;
+  export function isArray(value: unknown): value is unknown[];
+  export function toUSVString(text: string): string;
+  export function getSystemErrorName(errno: number): string;
+  export function aborted(signal: AbortSignal, resource: object): Promise<void>;
+  export function parseArgs(config?: object): { values: Record<string, unknown>; positionals: string[]; tokens?: object[] };
+  export function parseEnv(text: string): Record<string, string>;
+  export * as types from "util/types";
+  const TextEncoderClass: typeof TextEncoder;
+  const TextDecoderClass: typeof TextDecoder;
+  export { TextEncoderClass as TextEncoder, TextDecoderClass as TextDecoder };
+}
+declare module "util/types" {
+  export function isAnyArrayBuffer(value: unknown): value is ArrayBuffer;
+  export function isArgumentsObject(value: unknown): boolean;
+  export function isArrayBuffer(value: unknown): value is ArrayBuffer;
+  export function isArrayBufferView(value: unknown): value is ArrayBufferView;
+  export function isAsyncFunction(value: unknown): boolean;
+  export function isBigInt64Array(value: unknown): value is BigInt64Array;
+  export function isBigIntObject(value: unknown): boolean;
+  export function isBigUint64Array(value: unknown): value is BigUint64Array;
+  export function isBooleanObject(value: unknown): boolean;
+  export function isBoxedPrimitive(value: unknown): boolean;
+  export function isCryptoKey(value: unknown): value is CryptoKey;
+  export function isDataView(value: unknown): value is DataView;
+  export function isDate(value: unknown): value is Date;
+  export function isExternal(value: unknown): boolean;
+  export function isFloat16Array(value: unknown): boolean;
+  export function isFloat32Array(value: unknown): value is Float32Array;
+  export function isFloat64Array(value: unknown): value is Float64Array;
+  export function isGeneratorFunction(value: unknown): boolean;
+  export function isGeneratorObject(value: unknown): boolean;
+  export function isInt16Array(value: unknown): value is Int16Array;
+  export function isInt32Array(value: unknown): value is Int32Array;
+  export function isInt8Array(value: unknown): value is Int8Array;
+  export function isKeyObject(value: unknown): boolean;
+  export function isMap(value: unknown): value is Map<unknown, unknown>;
+  export function isMapIterator(value: unknown): boolean;
+  export function isModuleNamespaceObject(value: unknown): boolean;
+  export function isNativeError(value: unknown): value is Error;
+  export function isNumberObject(value: unknown): boolean;
+  export function isPromise(value: unknown): value is Promise<unknown>;
+  export function isRegExp(value: unknown): value is RegExp;
+  export function isSet(value: unknown): value is Set<unknown>;
+  export function isSetIterator(value: unknown): boolean;
+  export function isSharedArrayBuffer(value: unknown): boolean;
+  export function isStringObject(value: unknown): boolean;
+  export function isSymbolObject(value: unknown): boolean;
+  export function isTypedArray(value: unknown): boolean;
+  export function isUint16Array(value: unknown): value is Uint16Array;
+  export function isUint32Array(value: unknown): value is Uint32Array;
+  export function isUint8Array(value: unknown): value is Uint8Array;
+  export function isUint8ClampedArray(value: unknown): value is Uint8ClampedArray;
+  export function isWeakMap(value: unknown): value is WeakMap<object, unknown>;
+  export function isWeakSet(value: unknown): value is WeakSet<object>;
+}
+
+declare module "events" {
+  type Listener = (...args: any[]) => void;
+  class EventEmitter {
+    constructor(options?: { captureRejections?: boolean });
+    addListener(event: string | symbol, listener: Listener): this;
+    on(event: string | symbol, listener: Listener): this;
+    once(event: string | symbol, listener: Listener): this;
+    prependListener(event: string | symbol, listener: Listener): this;
+    prependOnceListener(event: string | symbol, listener: Listener): this;
+    removeListener(event: string | symbol, listener: Listener): this;
+    off(event: string | symbol, listener: Listener): this;
+    removeAllListeners(event?: string | symbol): this;
+    setMaxListeners(count: number): this;
+    getMaxListeners(): number;
+    listeners(event: string | symbol): Function[];
+    rawListeners(event: string | symbol): Function[];
+    listenerCount(event: string | symbol, listener?: Function): number;
+    eventNames(): (string | symbol)[];
+    emit(event: string | symbol, ...args: any[]): boolean;
+    static captureRejections: boolean;
+    static defaultMaxListeners: number;
+    static readonly captureRejectionSymbol: unique symbol;
+    static readonly errorMonitor: unique symbol;
+    static once(emitter: EventEmitter | EventTarget, event: string | symbol, options?: { signal?: AbortSignal }): Promise<any[]>;
+    static on(
+      emitter: EventEmitter | EventTarget,
+      event: string | symbol,
+      options?: { signal?: AbortSignal },
+    ): AsyncIterableIterator<any[]>;
+    static getEventListeners(emitter: EventEmitter | EventTarget, event: string | symbol): Function[];
+    static getMaxListeners(emitter: EventEmitter | EventTarget): number;
+    static setMaxListeners(count: number, ...emitters: (EventEmitter | EventTarget)[]): void;
+    static listenerCount(emitter: EventEmitter, event: string | symbol): number;
+    static addAbortListener(signal: AbortSignal, listener: (event: Event) => void): { [Symbol.dispose](): void };
+    static readonly EventEmitter: typeof EventEmitter;
+  }
+  export default EventEmitter;
+  export { EventEmitter };
+  export const captureRejectionSymbol: typeof EventEmitter.captureRejectionSymbol;
+  export const errorMonitor: typeof EventEmitter.errorMonitor;
+  export const defaultMaxListeners: number;
+  export const once: typeof EventEmitter.once;
+  export const on: typeof EventEmitter.on;
+  export const getEventListeners: typeof EventEmitter.getEventListeners;
+  export const getMaxListeners: typeof EventEmitter.getMaxListeners;
+  export const setMaxListeners: typeof EventEmitter.setMaxListeners;
+  export const listenerCount: typeof EventEmitter.listenerCount;
+  export const addAbortListener: typeof EventEmitter.addAbortListener;
+}
+
+declare module "buffer" {
+  const BufferClass: typeof Buffer;
+  type BufferClass = Buffer;
+  const BlobClass: typeof Blob;
+  const FileClass: typeof File;
+  const atobFunction: typeof atob;
+  const btoaFunction: typeof btoa;
+  export { BufferClass as Buffer, BlobClass as Blob, FileClass as File, atobFunction as atob, btoaFunction as btoa };
+  export function isUtf8(input: ArrayBufferView | ArrayBuffer): boolean;
+  export function isAscii(input: ArrayBufferView | ArrayBuffer): boolean;
+  export const kMaxLength: number;
+  export const kStringMaxLength: number;
+  export const constants: { readonly MAX_LENGTH: number; readonly MAX_STRING_LENGTH: number };
+  export let INSPECT_MAX_BYTES: number;
+}
+
+declare module "querystring" {
+  type Query = Record<string, string | string[] | undefined>;
+  export function stringify(
+    object?: object,
+    separator?: string,
+    equals?: string,
+    options?: { encodeURIComponent?: (text: string) => string },
+  ): string;
+  export function parse(
+    text: string,
+    separator?: string,
+    equals?: string,
+    options?: { maxKeys?: number; decodeURIComponent?: (text: string) => string },
+  ): Query;
+  export { stringify as encode, parse as decode };
+  export function escape(text: string): string;
+  export function unescape(text: string): string;
+  export function unescapeBuffer(text: string | Buffer): Buffer;
+}
+
+declare module "string_decoder" {
+  export class StringDecoder {
+    constructor(encoding?: BufferEncoding);
+    readonly encoding: BufferEncoding;
+    write(bytes: ArrayBufferView | string): string;
+    end(bytes?: ArrayBufferView | string): string;
+  }
+}
+
+declare module "os" {
+  export const EOL: "\n";
+  export const devNull: "/dev/null";
+  export const constants: {
+    readonly errno: Record<string, number>;
+    readonly signals: Record<string, number>;
+    readonly priority: Record<string, number>;
+  };
+  export function arch(): string;
+  export function platform(): Process["platform"];
+  export function type(): string;
+  export function machine(): string;
+  export function release(): string;
+  export function version(): string;
+  /** Nothing about the real machine: "sandbox". */
+  export function hostname(): string;
+  /** The plugin's own folder, behind `fs`. */
+  export function homedir(): string;
+  export function tmpdir(): string;
+  export function endianness(): "LE" | "BE";
+  export function cpus(): { model: string; speed: number; times: Record<string, number> }[];
+  export function availableParallelism(): number;
+  export function loadavg(): number[];
+  export function networkInterfaces(): Record<string, never>;
+  export function userInfo(options?: object): { uid: number; gid: number; username: string; homedir: string; shell: string | null };
+}
+
+declare module "timers" {
+  export const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }: typeof globalThis;
+  export * as promises from "timers/promises";
+}
+declare module "timers/promises" {
+  interface TimerOptions {
+    signal?: AbortSignal;
+    ref?: boolean;
+  }
+  export function setTimeout<T = void>(delay?: number, value?: T, options?: TimerOptions): Promise<T>;
+  export function setImmediate<T = void>(value?: T, options?: TimerOptions): Promise<T>;
+  export function setInterval<T = void>(delay?: number, value?: T, options?: TimerOptions): AsyncIterableIterator<T>;
+  export const scheduler: { wait(delay: number, options?: TimerOptions): Promise<void>; yield(): Promise<void> };
+}
+
+declare module "perf_hooks" {
+  const clock: Performance;
+  export { clock as performance };
+}
+
+declare module "crypto" {
+  type BinaryLike = string | ArrayBufferView;
+  type DigestEncoding = "base64" | "base64url" | "hex" | "latin1" | "binary";
+  export class Hash {
+    private constructor();
+    update(data: BinaryLike, encoding?: BufferEncoding): this;
+    digest(): Buffer;
+    digest(encoding: DigestEncoding): string;
+    copy(): Hash;
+  }
+  export class Hmac {
+    private constructor();
+    update(data: BinaryLike, encoding?: BufferEncoding): this;
+    digest(): Buffer;
+    digest(encoding: DigestEncoding): string;
+  }
+  export function createHash(algorithm: string, options?: { outputLength?: number }): Hash;
+  export function createHmac(algorithm: string, key: BinaryLike): Hmac;
+  export function hash(algorithm: string, data: BinaryLike, encoding?: DigestEncoding): string;
+  export function hash(algorithm: string, data: BinaryLike, encoding: "buffer"): Buffer;
+  export function getHashes(): string[];
+  export function getCiphers(): string[];
+  export function getCurves(): string[];
+  export function getFips(): 0 | 1;
+  export function randomBytes(size: number): Buffer;
+  export function randomBytes(size: number, callback: (error: Error | null, bytes: Buffer) => void): void;
+  export { randomBytes as pseudoRandomBytes };
+  export function randomFill<T extends ArrayBufferView>(buffer: T, callback: (error: Error | null, buffer: T) => void): void;
+  export function randomFillSync<T extends ArrayBufferView>(buffer: T, offset?: number, size?: number): T;
+  export function randomInt(max: number): number;
+  export function randomInt(min: number, max: number): number;
+  export function randomUUID(options?: object): `${string}-${string}-${string}-${string}-${string}`;
+  export function timingSafeEqual(a: ArrayBufferView, b: ArrayBufferView): boolean;
+  export function pbkdf2Sync(password: BinaryLike, salt: BinaryLike, iterations: number, length: number, digest: string): Buffer;
+  export function pbkdf2(
+    password: BinaryLike,
+    salt: BinaryLike,
+    iterations: number,
+    length: number,
+    digest: string,
+    callback: (error: Error | null, key: Buffer) => void,
+  ): void;
+  export function scryptSync(password: BinaryLike, salt: BinaryLike, length: number, options?: object): Buffer;
+  export function scrypt(
+    password: BinaryLike,
+    salt: BinaryLike,
+    length: number,
+    callback: (error: Error | null, key: Buffer) => void,
+  ): void;
+  export function scrypt(
+    password: BinaryLike,
+    salt: BinaryLike,
+    length: number,
+    options: object,
+    callback: (error: Error | null, key: Buffer) => void,
+  ): void;
+  export function hkdfSync(digest: string, key: BinaryLike, salt: BinaryLike, info: BinaryLike, length: number): ArrayBuffer;
+  export function hkdf(
+    digest: string,
+    key: BinaryLike,
+    salt: BinaryLike,
+    info: BinaryLike,
+    length: number,
+    callback: (error: Error | null, key: ArrayBuffer) => void,
+  ): void;
+  export const constants: Readonly<Record<string, number>>;
+  export const webcrypto: Crypto;
+  export const subtle: SubtleCrypto;
+  export const getRandomValues: Crypto["getRandomValues"];
+}
+
+/* The same with their prefix */
+
+declare module "node:path" {
+  export * from "path";
+  export { default } from "path";
+}
+declare module "node:path/posix" {
+  export * from "path/posix";
+  export { default } from "path/posix";
+}
+declare module "node:util" {
+  export * from "util";
+}
+declare module "node:util/types" {
+  export * from "util/types";
+}
+declare module "node:events" {
+  export * from "events";
+  export { default } from "events";
+}
+declare module "node:buffer" {
+  export * from "buffer";
+}
+declare module "node:querystring" {
+  export * from "querystring";
+}
+declare module "node:string_decoder" {
+  export * from "string_decoder";
+}
+declare module "node:os" {
+  export * from "os";
+}
+declare module "node:timers" {
+  export * from "timers";
+}
+declare module "node:timers/promises" {
+  export * from "timers/promises";
+}
+declare module "node:perf_hooks" {
+  export * from "perf_hooks";
+}
+declare module "node:crypto" {
+  export * from "crypto";
+}

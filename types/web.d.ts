@@ -48,7 +48,10 @@ declare function btoa(data: string): string;
 interface DOMException extends Error {
   readonly code: number;
 }
-declare var DOMException: { prototype: DOMException; new (message?: string, name?: string | { name?: string; cause?: unknown }): DOMException };
+declare var DOMException: {
+  prototype: DOMException;
+  new (message?: string, name?: string | { name?: string; cause?: unknown }): DOMException;
+};
 
 interface EventInit {
   bubbles?: boolean;
@@ -187,6 +190,13 @@ interface UnderlyingSource<R = unknown> {
   pull?(controller: ReadableStreamDefaultController<R>): unknown;
   cancel?(reason?: unknown): unknown;
 }
+interface UnderlyingByteSource {
+  type: "bytes";
+  autoAllocateChunkSize?: number;
+  start?(controller: ReadableByteStreamController): unknown;
+  pull?(controller: ReadableByteStreamController): unknown;
+  cancel?(reason?: unknown): unknown;
+}
 interface ReadableStreamDefaultReader<R = unknown> {
   readonly closed: Promise<undefined>;
   read(): Promise<{ done: false; value: R } | { done: true; value: undefined }>;
@@ -197,14 +207,51 @@ interface ReadableStream<R = unknown> {
   readonly locked: boolean;
   cancel(reason?: unknown): Promise<void>;
   getReader(): ReadableStreamDefaultReader<R>;
-  pipeThrough<T>(transform: { readonly readable: ReadableStream<T>; readonly writable: WritableStream<R> }, options?: object): ReadableStream<T>;
-  pipeTo(destination: WritableStream<R>, options?: { signal?: AbortSignal; preventClose?: boolean; preventAbort?: boolean; preventCancel?: boolean }): Promise<void>;
+  getReader(options: { mode: "byob" }): ReadableStreamBYOBReader;
+  pipeThrough<T>(
+    transform: { readonly readable: ReadableStream<T>; readonly writable: WritableStream<R> },
+    options?: object,
+  ): ReadableStream<T>;
+  pipeTo(
+    destination: WritableStream<R>,
+    options?: { signal?: AbortSignal; preventClose?: boolean; preventAbort?: boolean; preventCancel?: boolean },
+  ): Promise<void>;
   tee(): [ReadableStream<R>, ReadableStream<R>];
   values(options?: { preventCancel?: boolean }): AsyncIterableIterator<R>;
   [Symbol.asyncIterator](options?: { preventCancel?: boolean }): AsyncIterableIterator<R>;
 }
+declare var ReadableStreamDefaultReader: {
+  prototype: ReadableStreamDefaultReader;
+  new <R = unknown>(stream: ReadableStream<R>): ReadableStreamDefaultReader<R>;
+};
+declare var ReadableStreamDefaultController: { prototype: ReadableStreamDefaultController };
+interface ReadableStreamBYOBReader {
+  readonly closed: Promise<undefined>;
+  read<T extends ArrayBufferView>(view: T, options?: { min?: number }): Promise<{ done: boolean; value: T | undefined }>;
+  releaseLock(): void;
+  cancel(reason?: unknown): Promise<void>;
+}
+declare var ReadableStreamBYOBReader: {
+  prototype: ReadableStreamBYOBReader;
+  new (stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader;
+};
+interface ReadableStreamBYOBRequest {
+  readonly view: ArrayBufferView | null;
+  respond(bytesWritten: number): void;
+  respondWithNewView(view: ArrayBufferView): void;
+}
+declare var ReadableStreamBYOBRequest: { prototype: ReadableStreamBYOBRequest };
+interface ReadableByteStreamController {
+  readonly byobRequest: ReadableStreamBYOBRequest | null;
+  readonly desiredSize: number | null;
+  close(): void;
+  enqueue(chunk: ArrayBufferView): void;
+  error(reason?: unknown): void;
+}
+declare var ReadableByteStreamController: { prototype: ReadableByteStreamController };
 declare var ReadableStream: {
   prototype: ReadableStream;
+  new (source: UnderlyingByteSource, strategy?: { highWaterMark?: number }): ReadableStream<Uint8Array<ArrayBuffer>>;
   new <R = unknown>(source?: UnderlyingSource<R>, strategy?: QueuingStrategy<R>): ReadableStream<R>;
   from<R>(iterable: Iterable<R> | AsyncIterable<R>): ReadableStream<R>;
 };
@@ -227,6 +274,11 @@ interface WritableStream<W = unknown> {
   close(): Promise<void>;
   getWriter(): WritableStreamDefaultWriter<W>;
 }
+declare var WritableStreamDefaultController: { prototype: WritableStreamDefaultController };
+declare var WritableStreamDefaultWriter: {
+  prototype: WritableStreamDefaultWriter;
+  new <W = unknown>(stream: WritableStream<W>): WritableStreamDefaultWriter<W>;
+};
 declare var WritableStream: {
   prototype: WritableStream;
   new <W = unknown>(
@@ -249,6 +301,7 @@ interface TransformStream<I = unknown, O = unknown> {
   readonly readable: ReadableStream<O>;
   readonly writable: WritableStream<I>;
 }
+declare var TransformStreamDefaultController: { prototype: TransformStreamDefaultController };
 declare var TransformStream: {
   prototype: TransformStream;
   new <I = unknown, O = unknown>(
@@ -260,6 +313,22 @@ declare var TransformStream: {
     writable?: QueuingStrategy<I>,
     readable?: QueuingStrategy<O>,
   ): TransformStream<I, O>;
+};
+
+declare var ByteLengthQueuingStrategy: {
+  new (init: { highWaterMark: number }): { readonly highWaterMark: number; readonly size: (chunk: ArrayBufferView) => number };
+};
+declare var CountQueuingStrategy: { new (init: { highWaterMark: number }): { readonly highWaterMark: number; readonly size: () => 1 } };
+declare var TextEncoderStream: { new (): TransformStream<string, Uint8Array<ArrayBuffer>> & { readonly encoding: string } };
+declare var TextDecoderStream: {
+  new (
+    label?: string,
+    options?: { fatal?: boolean; ignoreBOM?: boolean },
+  ): TransformStream<ArrayBufferView | ArrayBuffer, string> & {
+    readonly encoding: string;
+    readonly fatal: boolean;
+    readonly ignoreBOM: boolean;
+  };
 };
 
 /* Blobs and forms */
@@ -274,12 +343,18 @@ interface Blob {
   text(): Promise<string>;
 }
 type BlobPart = string | Blob | BufferSource;
-declare var Blob: { prototype: Blob; new (parts?: Iterable<BlobPart>, options?: { type?: string; endings?: "transparent" | "native" }): Blob };
+declare var Blob: {
+  prototype: Blob;
+  new (parts?: Iterable<BlobPart>, options?: { type?: string; endings?: "transparent" | "native" }): Blob;
+};
 interface File extends Blob {
   readonly lastModified: number;
   readonly name: string;
 }
-declare var File: { prototype: File; new (parts: Iterable<BlobPart>, name: string, options?: { type?: string; lastModified?: number }): File };
+declare var File: {
+  prototype: File;
+  new (parts: Iterable<BlobPart>, name: string, options?: { type?: string; lastModified?: number }): File;
+};
 
 type FormDataEntryValue = string | File;
 interface FormData {
@@ -379,10 +454,41 @@ declare function fetch(input: string | URL | Request, init?: RequestInit): Promi
 
 /* Time */
 
+interface PerformanceEntry {
+  readonly name: string;
+  readonly entryType: string;
+  readonly startTime: number;
+  readonly duration: number;
+  toJSON(): object;
+}
+declare var PerformanceEntry: { prototype: PerformanceEntry };
+interface PerformanceMark extends PerformanceEntry {
+  readonly detail: unknown;
+}
+declare var PerformanceMark: {
+  prototype: PerformanceMark;
+  new (name: string, options?: { detail?: unknown; startTime?: number }): PerformanceMark;
+};
+interface PerformanceMeasure extends PerformanceEntry {
+  readonly detail: unknown;
+}
+declare var PerformanceMeasure: { prototype: PerformanceMeasure };
 interface Performance {
   readonly timeOrigin: number;
   /** Whole milliseconds, unless the operator granted `clock: "fine"`. */
   now(): number;
+  mark(name: string, options?: { detail?: unknown; startTime?: number }): PerformanceMark;
+  measure(
+    name: string,
+    startOrOptions?: string | { start?: string | number; end?: string | number; duration?: number; detail?: unknown },
+    end?: string,
+  ): PerformanceMeasure;
+  clearMarks(name?: string): void;
+  clearMeasures(name?: string): void;
+  getEntries(): PerformanceEntry[];
+  getEntriesByName(name: string, type?: string): PerformanceEntry[];
+  getEntriesByType(type: string): PerformanceEntry[];
   toJSON(): object;
 }
+declare var Performance: { prototype: Performance };
 declare var performance: Performance;

@@ -75,8 +75,8 @@ function configFor(root: string, entry: string): object {
     ...(existsSync(own) && { extends: own }),
     compilerOptions: {
       ...(!existsSync(own) && { strict: true }),
-      target: "es2024",
-      lib: ["es2024"],
+      target: "esnext",
+      lib: ["esnext"],
       module: "preserve",
       moduleResolution: "bundler",
       allowImportingTsExtensions: true,
