@@ -72,13 +72,19 @@ export const GUEST_MODULES: Readonly<Record<string, string>> = {
   "timers/promises": "node/timers-promises",
   perf_hooks: "node/perf-hooks",
   crypto: "node/crypto",
+  url: "node/url",
+  assert: "node/assert",
+  "assert/strict": "node/assert-strict",
+  fs: "node/fs",
+  "fs/promises": "node/fs-promises",
+  module: "node/module",
 };
 
 /** The file behind `openclaw/plugin-sdk`, whatever stands after it. */
 export const GUEST_SDK = "sdk/openclaw";
 
 /** Files that others of them load when they need them: what is large and seldom wanted. */
-export const GUEST_PARTS = ["web/idna-tables", "node/inspect", "web/multipart"] as const;
+export const GUEST_PARTS = ["node/absent", "web/idna-tables", "node/inspect", "web/multipart"] as const;
 
 /** Every file of src/sandbox/guest, without extension, that is loaded when it is first needed. */
 export function guestEntries(): string[] {

@@ -103,7 +103,7 @@ class FastBuffer extends Uint8Array<ArrayBuffer> {
   }
 
   write(text: unknown, offset?: unknown, length?: unknown, encoding?: unknown): number {
-    if (typeof text !== "string") throw invalidArgType("argument", "of type string", text);
+    if (typeof text !== "string") throw nodeError(TypeError, "ERR_INVALID_ARG_TYPE", "argument must be a string");
     let [at, most, name] = [offset, length, encoding];
     if (typeof at === "string") [at, most, name] = [undefined, undefined, at];
     else if (typeof most === "string") [most, name] = [undefined, most];
@@ -336,7 +336,7 @@ const statics = {
     const all = list as Uint8Array[];
     const total = length === undefined ? all.reduce((sum, one) => sum + one.length, 0) : (length as number);
     if (length !== undefined) checkInteger(length, "length", 0);
-    const whole = made(total);
+    const whole = made(all.length === 0 ? 0 : total);
     let at = 0;
     for (const one of all) {
       if (at >= total) break;

@@ -79,6 +79,8 @@ export function addNumbers(prototype: object): void {
         const isBig = typeof range?.[0] === "bigint";
         const given = isBig ? (value as bigint) : Number(value);
         if (!isBig) checkNumber(offset, "offset");
+        // As Node: it is arithmetic that complains.
+        if (isBig && typeof given !== "bigint") throw new TypeError("Cannot mix BigInt and other types, use explicit conversions");
         if (range) checkRange(given, range, size);
         checkOffset(this, offset, size);
         set(viewOf(this), offset, given as never, isLittle);

@@ -26,11 +26,11 @@ function search(bytes: Uint8Array, wanted: ArrayLike<number>, offset: number, is
     if (!isForward) return -1;
     at = 0;
   }
+  if (wanted.length === 0) return Math.min(at, bytes.length);
   if (at > bytes.length) {
     if (isForward) return -1;
     at = bytes.length;
   }
-  if (wanted.length === 0) return at;
   if (bytes.length < wanted.length) return -1;
   if (!isForward) at = Math.min(at, bytes.length - wanted.length);
   for (let i = at; isForward ? i + wanted.length <= bytes.length : i >= 0; i += isForward ? 1 : -1) {

@@ -14,9 +14,10 @@ export default {
   constants: {
     UV_UDP_REUSEADDR: 4,
     dlopen: {},
-    errno: ERRNO,
-    signals: SIGNALS,
+    errno: { __proto__: null, ...ERRNO },
+    signals: { __proto__: null, ...SIGNALS },
     priority: {
+      __proto__: null,
       PRIORITY_LOW: 19,
       PRIORITY_BELOW_NORMAL: 10,
       PRIORITY_NORMAL: 0,

@@ -44,7 +44,7 @@ export function parseArgs(config: Config = {}): object {
         );
       positionals.push(token.value!);
     }
-    if (token.kind === "option") store(values, token, options, strict, allowNegative);
+    if (token.kind === "option") store(values, token, options, { strict, allowNegative, allowPositionals });
   }
   for (const [name, option] of Object.entries(options))
     if (option.default !== undefined && !(name in values)) values[name] = option.default;
@@ -55,26 +55,21 @@ function store(
   values: Record<string, unknown>,
   token: Token,
   options: Record<string, Option>,
-  strict: boolean,
-  allowNegative: boolean,
+  rules: { strict: boolean; allowNegative: boolean; allowPositionals: boolean },
 ): void {
   let name = token.name!;
   let value: unknown = token.value ?? true;
   let option = Object.hasOwn(options, name) ? options[name] : undefined;
-  if (!option && allowNegative && name.startsWith("no-") && token.value === undefined && options[name.slice(3)]?.type === "boolean") {
+  if (!option && rules.allowNegative && name.startsWith("no-") && token.value === undefined && options[name.slice(3)]?.type === "boolean") {
     name = name.slice(3);
     option = options[name];
     value = false;
   }
-  if (strict) {
+  if (rules.strict) {
     const shown = token.rawName!;
     if (!option) {
-      const hint = `To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "${shown}"`;
-      throw nodeError(
-        TypeError,
-        "ERR_PARSE_ARGS_UNKNOWN_OPTION",
-        `Unknown option '${shown}'${shown.startsWith("--") || shown.length === 2 ? `. ${hint}` : ""}`,
-      );
+      const hint = `. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "${shown}"`;
+      throw nodeError(TypeError, "ERR_PARSE_ARGS_UNKNOWN_OPTION", `Unknown option '${shown}'${rules.allowPositionals ? hint : ""}`);
     }
     const label = `${option.short === undefined ? "" : `-${option.short}, `}--${name}`;
     if (option.type === "string" && token.value === undefined)

@@ -76,7 +76,7 @@ function emitWarning(warning: unknown, typeOrOptions?: unknown, code?: unknown):
     unknown
   >;
   const isError = warning instanceof Error;
-  if (!isError) checkString(warning, "warning");
+  if (!isError && typeof warning !== "string") throw invalidArgType("warning", "of type string or an instance of Error", warning);
   const type = isError ? warning.name : typeof options["type"] === "string" ? options["type"] : "Warning";
   const label = options["code"] === undefined ? type : `[${String(options["code"])}] ${type}`;
   postLog(

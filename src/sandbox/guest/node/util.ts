@@ -60,11 +60,12 @@ function callbackify(original: unknown): Fn {
 }
 
 function inherits(constructor: unknown, parent: unknown): void {
-  checkFunction(constructor, "ctor");
-  checkFunction(parent, "superCtor");
-  if (parent.prototype === undefined) throw invalidArgType("superCtor.prototype", "of type object", parent.prototype);
+  if (constructor === undefined || constructor === null) throw invalidArgType("ctor", "of type function", constructor);
+  if (parent === undefined || parent === null) throw invalidArgType("superCtor", "of type function", parent);
+  const { prototype } = parent as { prototype?: object };
+  if (prototype === undefined) throw invalidArgType("superCtor.prototype", "of type object", prototype);
   Object.defineProperty(constructor, "super_", { value: parent, writable: true, configurable: true });
-  Object.setPrototypeOf(constructor.prototype as object, parent.prototype as object);
+  Object.setPrototypeOf((constructor as { prototype: object }).prototype, prototype);
 }
 
 const warned = new Set<string>();
@@ -105,7 +106,7 @@ function styleText(styles: unknown, text: unknown): string {
       throw invalidArgValue(
         "format",
         style,
-        `must be one of: ${Object.keys(colors)
+        `must be one of: ${Object.getOwnPropertyNames(colors)
           .map((name) => `'${name}'`)
           .join(", ")}`,
       );
@@ -120,9 +121,9 @@ function getSystemErrorName(number: unknown): string | undefined {
   return NAMES.get(Number(number));
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<unknown> {
   if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /** KEY=value lines, as in a .env file. */
