@@ -65,7 +65,7 @@ export function dataOfArgument(value: unknown, encoding: unknown): Data {
 export function dataFor(data: Data, encoding: unknown): Buffer | string {
   if (typeof data === "string" && typeof encoding === "string" && encodingNamed(encoding) === "utf8" && encoding !== "buffer") return data;
   const bytes = bufferClass().from(data as string);
-  return typeof encoding === "string" && encoding !== "buffer" ? bytes.toString(encodingNamed(encoding) as BufferEncoding) : bytes;
+  return typeof encoding === "string" && encoding !== "buffer" ? bytes.toString(encodingNamed(encoding)) : bytes;
 }
 
 export function checkDescriptor(value: unknown): number {

@@ -150,11 +150,11 @@ export class Journal {
 function* changesOf({ file, path, offset, chars, isDoomed }: Put): Generator<VolumeChange> {
   const { content, mtimeMs } = file;
   const timeMs = Math.max(0, mtimeMs);
-  if (isDoomed) return yield ["put", path, 0, timeMs, "u", ""];
   const { data } = content;
-  if (typeof data === "string" && chars !== undefined) return yield* putsOfText(path, data.slice(chars), offset, timeMs);
   const start = Math.min(offset, content.size);
-  yield* putsOfBytes(path, bytesOf(data).subarray(start), start, timeMs);
+  if (isDoomed) yield ["put", path, 0, timeMs, "u", ""];
+  else if (typeof data === "string" && chars !== undefined) yield* putsOfText(path, data.slice(chars), start, timeMs);
+  else yield* putsOfBytes(path, bytesOf(data).subarray(start), start, timeMs);
 }
 
 function* putsOfText(path: string, text: string, offset: number, timeMs: number): Generator<VolumeChange> {

@@ -69,9 +69,21 @@ export class Stats extends Kinds {
     this.mtimeMs = entry.mtimeMs;
     this.ctimeMs = entry.ctimeMs;
     this.birthtimeMs = entry.birthtimeMs;
-    for (const time of TIMES) this[time] = new Date(entry[`${time}Ms`]);
   }
 }
+
+/** Node makes a Date when one is asked for, and not as a property of its own. */
+for (const time of TIMES)
+  Object.defineProperty(Stats.prototype, time, {
+    get(this: Stats) {
+      return new Date(Math.round(this[`${time}Ms`]));
+    },
+    set(this: Stats, value: Date) {
+      Object.defineProperty(this, time, { value, writable: true, enumerable: true, configurable: true });
+    },
+    enumerable: true,
+    configurable: true,
+  });
 
 /** As Stats, in BigInts, and times in nanoseconds too. */
 export class BigIntStats extends Kinds {
@@ -80,11 +92,11 @@ export class BigIntStats extends Kinds {
   constructor(entry: Entry) {
     super();
     const stats = new Stats(entry);
-    for (const [name, value] of Object.entries(stats)) {
-      const big = typeof value === "number" ? BigInt(Math.trunc(value)) : (value as Date);
-      Object.defineProperty(this, name, { value: big, writable: true, enumerable: true, configurable: true });
+    for (const [name, value] of Object.entries(stats)) Reflect.set(this, name, BigInt(Math.trunc(value as number)));
+    for (const time of TIMES) {
+      Reflect.set(this, `${time}Ns`, BigInt(Math.trunc(stats[`${time}Ms`] * 1e6)));
+      Object.defineProperty(this, time, { value: stats[time], writable: true, enumerable: false, configurable: true });
     }
-    for (const time of TIMES) Reflect.set(this, `${time}Ns`, BigInt(Math.trunc(stats[`${time}Ms`] * 1e6)));
   }
 }
 

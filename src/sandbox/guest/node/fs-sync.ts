@@ -358,7 +358,7 @@ function positionOf(value: unknown): number | null {
 }
 
 function realpath(target: unknown): string {
-  return on("realpath", target, (path) => pathOf(existing(path)));
+  return on("lstat", target, (path) => pathOf(existing(path)));
 }
 
 function noLinks(syscall: string) {

@@ -189,7 +189,7 @@ export function remove(entry: Entry): void {
   mount.journal?.removed(entry, path);
   parent.children.delete(entry.name);
   // Whoever has one of them open must not find the way back.
-  for (const one of [...entriesOf(entry)]) one.parent = undefined;
+  for (const one of entriesOf(entry)) one.parent = undefined;
   touch(parent);
 }
 

@@ -12,17 +12,18 @@ import { BigIntStats, Dirent, Stats } from "./fs-stats.ts";
 import { exists, sync } from "./fs-sync.ts";
 
 type Work = (...args: unknown[]) => unknown;
-type Callback = (error: unknown, value?: unknown, more?: unknown) => void;
 
 /** The last argument is told when it is done. */
 function calledBack(work: Work, more?: (args: readonly unknown[]) => unknown): Work {
   return (...args) => {
     const callback = args.pop();
     checkFunction(callback, "cb");
+    // oxlint-disable promise/no-callback-in-promise -- that is what they are given for
     settled(() => work(...args)).then(
-      (value) => (callback as Callback)(null, value, more?.(args)),
-      (error: unknown) => (callback as Callback)(error),
+      (value) => callback(null, value, more?.(args)),
+      (error: unknown) => callback(error),
     );
+    // oxlint-enable promise/no-callback-in-promise
   };
 }
 
@@ -43,6 +44,7 @@ Object.assign(fs, {
   exists: (path: unknown, callback: unknown) => {
     checkFunction(callback, "cb");
     const found = exists(path);
+    // oxlint-disable-next-line promise/no-callback-in-promise -- as above
     void Promise.resolve().then(() => callback(found));
   },
   opendirSync: (path: unknown) => new Dir(path),

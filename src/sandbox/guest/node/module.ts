@@ -28,7 +28,7 @@ function createRequire(from: unknown): Require {
     checkString(name, "id");
     return resolved(name, folder);
   };
-  const cache: Record<string, unknown> = { __proto__: null } as never;
+  const cache: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   const require = (name: unknown): unknown => {
     const found = resolve(name);
     if (moduleExists(found)) return moduleNamed(found)!.exports;
@@ -47,7 +47,7 @@ function pathOfFrom(from: unknown): string {
 
 /** Of the guest's own library, made when it is asked for. */
 function globalUrl(): new (url: string) => { href: string } {
-  return Reflect.get(globalThis, "URL") as never;
+  return (globalThis as unknown as { URL: new (url: string) => { href: string } }).URL;
 }
 
 function resolved(name: string, folder: string): string {
