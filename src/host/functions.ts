@@ -120,6 +120,10 @@ export class Functions {
     return this.#listed(kind).map(({ plugin, name, about }) => ({ plugin, kind, name, about: about as FunctionAbout<K> }));
   }
 
+  has(plugin: string, kind: FunctionKind, name: string): boolean {
+    return this.#find(plugin, kind, name) !== undefined;
+  }
+
   /** CPU time that the calls of a plugin's functions may take. */
   cpuMsOf(plugin: Plugin): number[] {
     return (this.#byPlugin.get(plugin) ?? []).map(({ handler }) => handler.budget.cpuMs.value);

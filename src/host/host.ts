@@ -49,6 +49,7 @@ import { idleFailures } from "./remarks.ts";
 import { Fetches, fetchServices } from "./services/fetch.ts";
 import { Kv, kvServices } from "./services/kv.ts";
 import type { Secrets } from "./services/secrets.ts";
+import { Schedule, scheduleServices } from "./services/schedule.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
@@ -117,6 +118,7 @@ export class CoreHost {
   readonly #causes = new Causes(this.id);
   readonly #sessions: Sessions;
   readonly #kv: Kv;
+  readonly #schedule: Schedule;
   readonly #volumes: Volumes;
   readonly #services: Services;
   readonly #hearing: Hearing;
@@ -180,6 +182,15 @@ export class CoreHost {
       emit: (hook, event) => this.emit(hook, event),
     });
     this.#kv = new Kv({ stateDir: options.stateDir, causes: this.#causes, logger: options.logger });
+    this.#schedule = new Schedule({
+      stateDir: options.stateDir,
+      causes: this.#causes,
+      logger: options.logger,
+      functions: this.#functions,
+      plugins: () => this.#plugins.list(),
+    });
+    this.#events.on("plugin", () => this.#schedule.look());
+    this.#events.on("quarantine", () => this.#schedule.look());
     this.#volumes = new Volumes({
       stateDir: options.stateDir,
       logger: options.logger,
@@ -194,6 +205,7 @@ export class CoreHost {
       sessionServices(this.#sessions, this.#causes),
       fetchServices(new Fetches({ secrets: options.secrets }), this.#causes, guard),
       updateServices(this.#updates), touchedServices(), kvServices(this.#kv),
+      scheduleServices(this.#schedule),
     ]);
     this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services, volumes: this.#volumes });
     this.#approvals = new Approvals({
@@ -227,6 +239,7 @@ export class CoreHost {
     await this.#plugins.settled();
     if (this.#listensSync()) this.#sync.open();
     this.#pluginServices.open(this.#plugins.list());
+    this.#schedule.open();
   }
 
   has(hook: string): boolean {
@@ -375,6 +388,7 @@ export class CoreHost {
   }
 
   async #close(): Promise<void> {
+    this.#schedule.stop();
     if (this.#inFlight > 0) {
       const drained = new Promise<void>((resolve) => (this.#drained = resolve));
       const patience = new AbortController();

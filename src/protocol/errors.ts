@@ -56,6 +56,11 @@ export const ERRORS = {
     message: "the configuration {source} cannot be read: {detail}",
     fix: "check the path and that the file is JSON",
   },
+  ERR_CONFIG_EDIT: {
+    audience: "operator",
+    message: '{source} cannot be changed at "{field}": {detail}',
+    fix: "make the change by hand",
+  },
   ERR_FUNCTION_UNKNOWN: {
     audience: "gateway",
     message: 'no plugin of this host has declared the {kind} "{name}"{hint}',
@@ -93,6 +98,91 @@ export const ERRORS = {
     message: 'the plugin "{plugin}" could not be bundled: the bundler took more than {limit} for it, and was stopped',
     fix: "leave out what the plugin does not use",
   },
+  ERR_ARCHIVE_READ: {
+    audience: "operator",
+    message: "the archive {path} cannot be read: {detail}",
+    fix: "name a file that npm pack has made, and that you may read",
+  },
+  ERR_ARCHIVE_STAGING: {
+    audience: "operator",
+    message: "the archive cannot be unpacked into {path}: {detail}",
+    fix: "give an empty folder that is your own, and that nobody else may write to",
+  },
+  ERR_ARCHIVE_FORMAT: {
+    audience: "operator",
+    message: "the archive is not made as npm pack makes them: {detail}",
+    fix: "fetch it again; if it is the same then, ask its author to make it with npm pack",
+  },
+  ERR_ARCHIVE_TRUNCATED: {
+    audience: "operator",
+    message: "the archive ends too early: {detail}",
+    fix: "fetch it again",
+  },
+  ERR_ARCHIVE_TRAILING: {
+    audience: "operator",
+    message: "the archive goes on after its end: {detail}",
+    fix: "fetch it again; if it is the same then, do not install it: what is behind the end is not shown to you by every tool",
+  },
+  ERR_ARCHIVE_LIMIT: {
+    audience: "operator",
+    message: "the archive has more than {limit} {what}",
+    fix: "do not install it, unless you know why it is so large; its author can leave out what a plugin does not use",
+  },
+  ERR_ARCHIVE_TIME: {
+    audience: "operator",
+    message: "the archive was not unpacked within {ms} ms",
+    fix: "try again when the machine is less busy",
+  },
+  ERR_ARCHIVE_EMPTY: {
+    audience: "operator",
+    message: "the archive holds no file",
+    fix: "name an archive that npm pack has made",
+  },
+  ERR_ARCHIVE_ROOT: {
+    audience: "operator",
+    message: 'the archive\'s entry "{entry}" {detail}',
+    fix: "all files of a package lie in one folder, as npm pack puts them; ask its author to make it with npm pack",
+  },
+  ERR_ARCHIVE_PATH: {
+    audience: "operator",
+    message: 'the archive\'s entry "{entry}" does not stay in the package\'s folder: {detail}',
+    fix: "do not install it: no tool makes such an archive by accident",
+  },
+  ERR_ARCHIVE_NAME: {
+    audience: "operator",
+    message: 'the archive\'s entry "{entry}" has a name that is not the same file everywhere: {detail}',
+    fix: "ask its author to rename the file",
+  },
+  ERR_ARCHIVE_COLLISION: {
+    audience: "operator",
+    message: 'the archive\'s entries "{entry}" and "{other}" are in each other\'s place: {detail}',
+    fix: "do not install it: which of them you get depends on the tool and the machine",
+  },
+  ERR_ARCHIVE_LINK: {
+    audience: "operator",
+    message: 'the archive\'s entry "{entry}" is a {kind}, and packages have none',
+    fix: "ask its author to make it with npm pack, which leaves links out",
+  },
+  ERR_ARCHIVE_TYPE: {
+    audience: "operator",
+    message: 'the archive\'s entry "{entry}" is a {kind}, not a file or a folder',
+    fix: "do not install it: npm pack makes nothing but files",
+  },
+  ERR_ARCHIVE_NATIVE: {
+    audience: "operator",
+    message: 'the archive\'s entry "{entry}" is {kind}: native code cannot run inside the sandbox',
+    fix: "look for a version of the plugin that is all JavaScript or WebAssembly",
+  },
+  ERR_INSTALL_JSON: {
+    audience: "operator",
+    message: "{path}:{line}:{column}: {detail}",
+    fix: "ask the plugin's author to mend the file",
+  },
+  ERR_INSTALL_ID: {
+    audience: "operator",
+    message: '"{plugin}" cannot be the id of a plugin: {detail}',
+    fix: "ask the plugin's author for another id; do not install it if the id was made to look like another one",
+  },
   ERR_BUNDLER_START: {
     audience: "operator",
     message: "the bundler did not start: {detail}",
@@ -102,6 +192,11 @@ export const ERRORS = {
     audience: "author",
     message: 'the module "{module}" is not available inside the sandbox',
     fix: "use the Web-platform globals or the plugin api instead",
+  },
+  ERR_PLUGIN_ABSENT: {
+    audience: "author",
+    message: "the plugin cannot run here: {sentence}{more}",
+    fix: "do without it, or in the way the message names; docs/openclaw-plugins.md has the table of modules",
   },
   ERR_PLUGIN_SIZE: {
     audience: "author",
@@ -340,10 +435,56 @@ export const ERRORS = {
     message: "what the cell says it did to its files was refused, and it was loaded again: {detail}",
     fix: "the plugin's own copy kept to other rules than the host's: do not trust the plugin",
   },
+  ERR_SCHEDULE_PATTERN: {
+    audience: "author",
+    message: "the cron pattern is not valid: {detail}",
+    fix: "give five fields: minute, hour, day of the month, month, day of the week",
+  },
+  ERR_SCHEDULE_QUOTA: {
+    audience: "author",
+    message: "the plugin already has {limit} jobs waiting",
+    fix: "cancel those that are not needed, or give them ids, so that one replaces another",
+  },
+  ERR_SCHEDULE_RATE: {
+    audience: "author",
+    message: "the plugin has given more than {limit} cron patterns in {seconds} s",
+    fix: "schedule less often; a pattern needs to be given only once",
+  },
   ERR_STORE_FAILED: {
     audience: "operator",
     message: "what the plugin has stored is not available: {detail}",
     fix: "see the gateway's log, and the permissions and free space of stateDir",
+  },
+  ERR_STATE_LOCK: {
+    audience: "operator",
+    message: '{file} is not what Creel wrote, at "{field}": {detail}',
+    fix: "put it back from a backup; or move stateDir away, install the plugins again, and look at what they ask for",
+  },
+  ERR_STATE_VERSION: {
+    audience: "operator",
+    message: "{file} is of version {found}, and this Creel knows version {known}",
+    fix: "update Creel",
+  },
+  ERR_STATE_CHANGED: {
+    audience: "operator",
+    message: 'the plugin "{plugin}" is not loaded: {file} {detail}',
+    fix: "install the plugin again, and find out who changed the file",
+  },
+  ERR_STATE_UNKNOWN: { audience: "operator", message: 'no plugin "{plugin}" is installed', fix: '"creel list" shows those that are' },
+  ERR_STATE_ENTRY: {
+    audience: "operator",
+    message: 'the plugin "{plugin}" cannot be installed: "{field}" is not valid: {detail}',
+    fix: "tell the plugin's author",
+  },
+  ERR_STATE_BUSY: {
+    audience: "operator",
+    message: "{dir} is being changed by {owner}, and was waited for for {ms} ms",
+    fix: "let it finish, or end it, and try again",
+  },
+  ERR_STATE_IO: {
+    audience: "operator",
+    message: "the state folder {dir} cannot be used: {detail}",
+    fix: "check its permissions, and that the disk has room",
   },
   ERR_SANDBOX_DIED: {
     audience: "operator",

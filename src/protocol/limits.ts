@@ -202,6 +202,24 @@ export const LIMITS = {
   /** How long it is remembered which chain wrote an entry, and of how many entries. A loop that takes longer than that per round is slower than the rate of patches allows for. */
   kvCauseMs: 10_000,
   kvCauses: 1_000,
+  /** Jobs that one plugin may have waiting, and what each may carry. */
+  jobs: 1_000,
+  jobDataBytes: 64 * 1024,
+  /** A shorter delay is taken for this one: a job is written to disk twice, and for less there are timers. */
+  jobDelayMs: 100,
+  jobMaxDelayMs: 10 * 365 * 24 * 3_600_000,
+  /** A cron pattern: five fields with lists in them fit. To find that one never comes took 36 ms at first and 5 ms later, hence a rate. */
+  cronChars: 128,
+  cronsPerWindow: 100,
+  cronWindowMs: 10_000,
+  /** Jobs of one plugin that run at a time: after a long night a thousand may be due. */
+  jobsAtOnce: 8,
+  /** A job that was begun so many times and never ended, because the gateway died each time, is given up. */
+  jobAttempts: 5,
+  /** How long another process waits for a job that was begun, when it cannot see whether who began it is still there. Longer than any job may take. */
+  jobLeaseMs: 660_000,
+  /** The longest that the clock of the jobs sleeps: the machine may sleep too, its time be set, and another process write jobs. */
+  jobLookMs: 60_000,
   /** Pages of a store's log that are moved into its file at once: 1 MB. Longer logs make longer pauses. */
   storeCheckpointPages: 256,
   /** How long work on a store waits for another process's lock, in all and at most between two tries. A transaction of ours takes well under a millisecond. */
@@ -245,6 +263,19 @@ export const LIMITS = {
   /** Scratch space of a cell: on its heap, and gone with it. */
   tmpBytes: 1024 * 1024,
   tmpFiles: 1_000,
+  /** Installed plugins, and `creel.lock`: a few kilobytes each. */
+  installedPlugins: 1_000,
+  lockBytes: 16 * 1024 * 1024,
+  /** What is kept of one installed plugin: bundle, map, its own files, and its package as it was fetched. */
+  storedFiles: 20_000,
+  storedBytes: 256 * 1024 * 1024,
+  /** How long a change of the state folder waits for another process's, in all and at most between two tries. One takes about 50 ms. */
+  stateBusyMs: 15_000,
+  stateRetryMs: 25,
+  /** What no plugin refers to any more is kept for this long: somebody may have read the lock just before, and read the files now. */
+  retiredMs: 600_000,
+  /** How often an edit of `creel.json` is tried again because somebody else wrote it meanwhile. */
+  configTries: 10,
   /** Length of a plugin's id and of a hook's name. */
   nameChars: 128,
   /** How long `close` waits for runs in flight before it ends them. */
@@ -275,6 +306,26 @@ export const LIMITS = {
   breakerMemoryMs: 600_000,
   /** Sandboxes a plugin may take down by being loaded, ever: once may be an accident, and nobody asked for a third time. */
   breakerLoadKills: 2,
+  /**
+   * A package's archive, as it is fetched and as it unpacks. Plugins of hooks take kilobytes; the largest that bundle their dependencies take some 10 MB.
+   * Folders count as entries, since each is one more thing on the disk.
+   */
+  archiveBytes: 32 * 1024 * 1024,
+  archiveUnpackedBytes: 128 * 1024 * 1024,
+  archiveEntries: 5_000,
+  archiveDepth: 32,
+  archivePathBytes: 1_024,
+  /** What every common file system allows. */
+  archiveNameBytes: 255,
+  /** How many times larger it may become. Text becomes 4 to 10 times larger, many tiny files 70 times, a bomb 1,000 times. Small ones are not judged: nothing comes of them. */
+  archiveRatio: 200,
+  archiveRatioFromBytes: 4 * 1024 * 1024,
+  /** A header that extends the next one: a path and a few numbers. */
+  archiveHeaderBytes: 64 * 1024,
+  archiveMs: 60_000,
+  /** package.json and a plugin's manifest. A large JSON Schema of its configuration fits in, and is nested about half as deep. */
+  manifestBytes: 256 * 1024,
+  manifestDepth: 64,
   /** Approval requests: OpenClaw's default and cap. */
   approvalMs: 120_000,
   maxApprovalMs: 600_000,

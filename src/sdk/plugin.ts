@@ -3,6 +3,7 @@ import type { AnswerOf, Catalog, ContextOf, EventOf, HookName } from "../protoco
 import type { z } from "zod";
 import type { sessionPatchParams } from "../protocol/hooks/session.ts";
 import type { PluginKv } from "./plugin-kv.ts";
+import type { PluginSchedule } from "./plugin-schedule.ts";
 
 /** A session's key and the fields to change. */
 export type SessionPatch = z.input<typeof sessionPatchParams>;
@@ -51,6 +52,8 @@ export interface PluginApi<Config = Record<string, unknown>> {
   };
   /** A store of the plugin's own, if the operator granted one. */
   readonly kv: PluginKv;
+  /** Work at a later time, if the operator granted it. */
+  readonly schedule: PluginSchedule;
   /** OpenClaw's way to listen to internal events such as `session:patch`, or to a whole family such as `session`. */
   registerHook(
     events: string | string[],
@@ -72,4 +75,5 @@ export function definePlugin<Config = Record<string, unknown>>(plugin: PluginDef
 }
 
 export type { ContextOf, EventOf, HookName };
+export type { JobCall, JobOptions, PluginSchedule, ScheduledJob } from "./plugin-schedule.ts";
 export type { KvLifetime, KvPage, KvQuestion, KvValue, PluginKv } from "./plugin-kv.ts";

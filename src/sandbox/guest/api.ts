@@ -5,6 +5,7 @@ import { declareHandler } from "./declared.ts";
 import type { Handler } from "./declared.ts";
 import { show } from "./describe.ts";
 import { kv } from "./kv.ts";
+import { schedule } from "./schedule.ts";
 import { INVOCATION_HOOK } from "../../protocol/invocation.ts";
 import { withInvocation } from "./invocation.ts";
 import { postLog } from "./mailbox.ts";
@@ -83,6 +84,7 @@ export function createApi(facts: Record<string, unknown>): object {
     registerGatewayMethod,
     registerService,
     kv: { ...kv },
+    schedule: { ...schedule },
   };
   return watched(members, "");
 }
