@@ -90,6 +90,8 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
     // Nobody reads them, and they are most of a map.
     sourcemapExcludeSources: true,
     strict: false,
+    // A script has no loader for `import()`; ours is `require`.
+    dynamicImportInCjs: false,
     banner: ({ moduleIds }) => modes.directive(moduleIds),
   };
   let made: { code: string; map: string };

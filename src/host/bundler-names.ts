@@ -18,8 +18,11 @@ export class GuestNames {
 
   /** As it is named inside, without the /plugin before it. Package managers nest folders of packages: the innermost counts. */
   name(id: string): string {
-    const at = id.lastIndexOf(MODULES);
-    const path = at >= 0 ? id.slice(at + 1) : relative(this.#base, id);
+    // The plugin's folder may itself be that of an installed package.
+    const own = id.startsWith(this.#base + sep) ? id.slice(this.#base.length) : undefined;
+    const inner = own ?? id;
+    const at = inner.lastIndexOf(MODULES);
+    const path = at >= 0 ? inner.slice(at + 1) : (own?.slice(1) ?? relative(this.#base, id));
     const plain = path.split(sep).join("/");
     // Neither the plugin's nor a package's: only the bundler's own are, and what it is going to refuse.
     return plain === "" || plain.startsWith("../") || plain.includes("\0") ? "plugin.js" : plain;

@@ -18,6 +18,7 @@ import { guestError, oneLine, ownError } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 import { findPlugin } from "./manifest.ts";
+import { missingModules } from "./missing-modules.ts";
 import { Cells } from "./cells.ts";
 import { factsOf } from "./guest-facts.ts";
 import type { Home, Plugin } from "./plugin.ts";
@@ -233,7 +234,14 @@ export class Plugins {
   async #bundle(plugin: Plugin): Promise<void> {
     this.#settled.set(plugin, Promise.withResolvers());
     try {
-      plugin.bundle = await bundleSource(plugin);
+      const bundle = await bundleSource(plugin);
+      const missing = missingModules(bundle.builtins);
+      if (missing.length > 0) {
+        plugin.diagnostics = missing;
+        const more = missing.length > 1 ? ` (and ${missing.length - 1} more, see its diagnostics)` : "";
+        throw new CreelError("ERR_PLUGIN_ABSENT", { sentence: missing[0]!, more });
+      }
+      plugin.bundle = bundle;
       this.#options.breaker.meet(plugin);
       if (plugin.status === "disabled") return;
       if (plugin.circuit.state === "quarantined") this.#quarantined(plugin);

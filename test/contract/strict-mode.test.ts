@@ -76,12 +76,12 @@ export default (api: PluginApi) => {
 
   it("a sloppy plugin may depend on a module, and on what Node has and the sandbox has not", async () => {
     const root = folder({
-      "index.js": `const { mode } = require("./lib.mjs");\nmodule.exports = (api) => {\n  leaked = ${MODE};\n  api.on("message_sending", (event) => event.content === "fs" ? require("node:fs") : { content: leaked + mode() });\n};\n`,
+      "index.js": `const { mode } = require("./lib.mjs");\nmodule.exports = (api) => {\n  leaked = ${MODE};\n  api.on("message_sending", (event) => event.content === "zlib" ? require("node:zlib") : { content: leaked + mode() });\n};\n`,
       "lib.mjs": `export const mode = () => "+";\n`,
     });
     await using host = await open(isolation, { plugins: [{ id: "p", path: root }] });
     expect((await host.run("message_sending", sending({}, ""))).result?.content).toBe("sloppy+");
-    const [call] = (await host.run("message_sending", sending({}, "fs"))).calls;
+    const [call] = (await host.run("message_sending", sending({}, "zlib"))).calls;
     expect(call?.error).toMatchObject({ code: "ERR_PLUGIN_MODULE" });
   });
 

@@ -14,7 +14,7 @@ import { describeError } from "./describe.ts";
 import { keep, take } from "./handles.ts";
 import { given } from "./given.ts";
 import { endInvocation } from "./invocation.ts";
-import { moduleNamed, openLibrary } from "./library.ts";
+import { moduleNamed, openLibrary, part } from "./library.ts";
 import { touched } from "./members.ts";
 import type { LoadChunk } from "./library.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
@@ -75,7 +75,7 @@ function load(
 /** What a bundle imports that was not bundled into it. */
 function requireModule(name: string): unknown {
   const found = moduleNamed(name);
-  if (!found) throw coded("ERR_PLUGIN_MODULE", `the module "${name}" is not available inside the sandbox`);
+  if (!found) throw coded("ERR_PLUGIN_MODULE", (part("node/absent") as { absentSentence(name: string): string }).absentSentence(name));
   return found.exports;
 }
 
