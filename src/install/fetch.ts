@@ -1,0 +1,178 @@
+/**
+ * Brings a plugin and the packages it needs into a staging folder: downloaded by the operator's own npm and git, checked against the integrity that
+ * was announced, unpacked by the rules for archives. Nothing of it has run, and nothing outside the staging folder has changed.
+ */
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { CreelError } from "../protocol/errors.ts";
+import { unpack } from "./archive.ts";
+import type { Unpacked } from "./archive.ts";
+import { copyFolder } from "./folder.ts";
+import { archive } from "./git.ts";
+import { pack, resolve } from "./npm.ts";
+import type { Dependency, NpmOptions } from "./npm.ts";
+import type { Source } from "./source.ts";
+import { parseStrictJson } from "./strict-json.ts";
+
+export type FetchStep =
+  | { readonly step: "fetch"; readonly what: string }
+  | { readonly step: "verify"; readonly packages: number }
+  | { readonly step: "unpack"; readonly what: string; readonly at: number; readonly of: number };
+
+export interface FetchOptions extends NpmOptions {
+  readonly progress?: ((step: FetchStep) => void) | undefined;
+}
+
+export interface Fetched {
+  /** What exactly was fetched: a package with its version, a commit, a file. */
+  readonly resolved: string;
+  /** Of the package's archive, or of the list of its files where there is none. */
+  readonly integrity: string;
+  /** The plugin's own folder; packages it needs lie in its node_modules. */
+  readonly root: string;
+  readonly files: Unpacked["files"];
+  /** Of the plugin and of what it needs, unpacked. */
+  readonly bytes: number;
+  readonly package: PackageFacts | undefined;
+  readonly dependencies: readonly Dependency[];
+}
+
+export interface PackageFacts {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+  /** Names of lifecycle scripts that npm would run, and Creel does not. */
+  readonly installScripts: readonly string[];
+  readonly hasBin: boolean;
+  readonly deprecated: string | undefined;
+}
+
+const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
+/** The gateway's own side, which the sandbox provides. */
+const PROVIDED = new Set(["openclaw", "creel", "@openclaw/plugin-sdk"]);
+
+const manifest = z.looseObject({
+  name: z.string().max(214).optional(),
+  version: z.string().max(256).optional(),
+  dependencies: z.record(z.string(), z.string()).optional(),
+  bundleDependencies: z.union([z.array(z.string()), z.boolean()]).optional(),
+  bundledDependencies: z.union([z.array(z.string()), z.boolean()]).optional(),
+  scripts: z.record(z.string(), z.unknown()).optional(),
+  bin: z.unknown().optional(),
+});
+
+/** `staging` is an empty folder that nobody else writes to. */
+export async function fetchPlugin(source: Source, staging: string, options: FetchOptions = {}): Promise<Fetched> {
+  const root = join(staging, "plugin");
+  await mkdir(root, { mode: 0o700 });
+  const { resolved, unpacked } = await bring(source, root, staging, options);
+  const found = await readPackage(root);
+  const wanted = Object.fromEntries(
+    Object.entries(found?.dependencies ?? {}).filter(([name]) => !PROVIDED.has(name) && !isBundled(found!, name)),
+  );
+  const dependencies = await resolve(wanted, join(staging, "resolve"), options);
+  const more = await bringDependencies(dependencies, root, staging, options);
+  return {
+    resolved,
+    integrity: unpacked.integrity,
+    root,
+    files: unpacked.files,
+    bytes: unpacked.bytes + more,
+    package: found && {
+      name: found.name,
+      version: found.version,
+      installScripts: INSTALL_SCRIPTS.filter((name) => found.scripts?.[name] !== undefined),
+      hasBin: found.bin !== undefined,
+      deprecated: undefined,
+    },
+    dependencies,
+  };
+}
+
+interface Brought {
+  readonly resolved: string;
+  readonly unpacked: Unpacked;
+}
+
+async function bring(source: Source, root: string, staging: string, options: FetchOptions): Promise<Brought> {
+  const { progress, signal } = options;
+  switch (source.kind) {
+    case "npm": {
+      progress?.({ step: "fetch", what: source.spec });
+      const [packed] = await pack([source.spec], join(staging, "archives"), options);
+      const unpacked = await unpackInto(packed!.path, root, signal);
+      expectIntegrity(`${packed!.name}@${packed!.version}`, unpacked.integrity, packed!.integrity);
+      return { resolved: `${packed!.name}@${packed!.version}`, unpacked };
+    }
+    case "tarball":
+      progress?.({ step: "unpack", what: source.path, at: 1, of: 1 });
+      return { resolved: source.path, unpacked: await unpackInto(source.path, root, signal) };
+    case "folder":
+      progress?.({ step: "unpack", what: source.path, at: 1, of: 1 });
+      return { resolved: source.path, unpacked: await copyFolder(source.path, root, signal) };
+    case "git":
+      return await bringCommit(source, root, staging, options);
+  }
+}
+
+async function bringCommit(
+  source: Extract<Source, { kind: "git" }>,
+  root: string,
+  staging: string,
+  { progress, signal }: FetchOptions,
+): Promise<Brought> {
+  progress?.({ step: "fetch", what: source.url });
+  const { path, commit } = await archive(source, staging, signal);
+  return { resolved: `${source.url}#${commit}`, unpacked: await unpackInto(path, root, signal) };
+}
+
+async function bringDependencies(
+  dependencies: readonly Dependency[],
+  root: string,
+  staging: string,
+  options: FetchOptions,
+): Promise<number> {
+  if (dependencies.length === 0) return 0;
+  const specs = [...new Set(dependencies.map(({ name, version }) => `${name}@${version}`))];
+  options.progress?.({ step: "fetch", what: `${specs.length} packages it needs` });
+  const packed = await pack(specs, join(staging, "archives"), options);
+  options.progress?.({ step: "verify", packages: packed.length });
+  const paths = new Map(specs.map((spec, at) => [spec, packed[at]!.path]));
+  let bytes = 0;
+  for (const [at, { name, version, path, integrity }] of dependencies.entries()) {
+    options.progress?.({ step: "unpack", what: name, at: at + 1, of: dependencies.length });
+    const into = join(root, path);
+    await mkdir(into, { recursive: true, mode: 0o700 });
+    const unpacked = await unpackInto(paths.get(`${name}@${version}`)!, into, options.signal);
+    expectIntegrity(`${name}@${version}`, unpacked.integrity, integrity);
+    bytes += unpacked.bytes;
+  }
+  return bytes;
+}
+
+function unpackInto(path: string, into: string, signal: AbortSignal | undefined): Promise<Unpacked> {
+  return unpack(path, into, signal ? { signal } : {});
+}
+
+// SECURITY: what is unpacked is what the registry announced, byte for byte. test/install/fetch.test.ts
+function expectIntegrity(what: string, found: string, expected: string): void {
+  if (found !== expected) throw new CreelError("ERR_INSTALL_INTEGRITY", { what, found, expected });
+}
+
+async function readPackage(root: string): Promise<z.infer<typeof manifest> | undefined> {
+  const bytes = await readFile(join(root, "package.json")).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (!bytes) return undefined;
+  const parsed = manifest.safeParse(parseStrictJson(bytes, { path: "package.json" }));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new CreelError("ERR_PLUGIN_MANIFEST", { path: "package.json", field: issue!.path.join("."), detail: issue!.message });
+}
+
+/** It came with the archive. */
+function isBundled({ bundleDependencies, bundledDependencies }: z.infer<typeof manifest>, name: string): boolean {
+  const bundled = bundleDependencies ?? bundledDependencies;
+  return bundled === true || (Array.isArray(bundled) && bundled.includes(name));
+}
