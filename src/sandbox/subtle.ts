@@ -101,7 +101,7 @@ const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<
       true,
       usagesOf(usages),
     );
-    if (!("privateKey" in made)) return { key: await packed(made as unknown as Key, extractable === true) };
+    if (!("privateKey" in made)) return { key: await packed(made, extractable === true) };
     return { pair: { publicKey: await packed(made.publicKey, true), privateKey: await packed(made.privateKey, extractable === true) } };
   },
   sign: async ({ algorithm, key, data }) => bytes(await subtle.sign(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
@@ -120,13 +120,7 @@ const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<
     const plain = (await algorithmOf(algorithm)) as unknown as webcrypto.HkdfParams;
     const target = await algorithmOf(derived);
     const isPlain = SECRET_ONLY.test(target.name);
-    const made = await subtle.deriveKey(
-      plain,
-      await keyOf(key),
-      target as unknown as webcrypto.HmacImportParams,
-      !isPlain,
-      usagesOf(usages),
-    );
+    const made = await subtle.deriveKey(plain, await keyOf(key), target, !isPlain, usagesOf(usages));
     return isPlain ? refuse("NotSupportedError", "derive bits and import them instead") : { key: await packed(made, extractable === true) };
   },
 };
@@ -185,7 +179,7 @@ const EXPONENTS = new Set(["03", "010001"]);
 /** SECURITY: nothing but texts, numbers, bytes and keys, and none that would keep a thread for long. test/guest/node/subtle.test.ts */
 async function algorithmOf(given: unknown): Promise<Algorithm> {
   const algorithm: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries((given ?? {}) as object) as [string, unknown][]) {
+  for (const [name, value] of Object.entries(given ?? {}) as [string, unknown][]) {
     if (typeof value === "string" || typeof value === "number") algorithm[name] = value;
     else if (name === "public") algorithm[name] = await keyOf(value);
     else if (name === "hash") algorithm[name] = await algorithmOf(value);

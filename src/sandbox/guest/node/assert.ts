@@ -43,7 +43,7 @@ function ok(...args: unknown[]): void {
     actual: value,
     expected: true,
     operator: "==",
-    message: (message as string | undefined) ?? "The expression evaluated to a falsy value",
+    message: message ?? "The expression evaluated to a falsy value",
     stackStartFn: ok,
   });
   throw Object.assign(error, { generatedMessage: message === undefined || message === null });
@@ -174,13 +174,13 @@ function matching(operator: "match" | "doesNotMatch"): Fn {
     const made = new AssertionError({
       actual: text,
       expected: pattern,
-      message: (message as string | undefined) ?? generated,
+      message: message ?? generated,
       operator,
-      stackStartFn: check as Fn,
+      stackStartFn: check,
     });
     throw Object.assign(made, { generatedMessage: message === undefined });
   };
-  return Object.defineProperty(check as Fn, "name", { value: operator });
+  return Object.defineProperty(check, "name", { value: operator });
 }
 
 function ifError(value: unknown): void {
@@ -192,7 +192,7 @@ function ifError(value: unknown): void {
     expected: null,
     operator: "ifError",
     message: `ifError got unwanted exception: ${said}`,
-    stackStartFn: ifError as Fn,
+    stackStartFn: ifError,
   });
 }
 
@@ -207,12 +207,11 @@ const common = {
   partialDeepStrictEqual: comparison("partialDeepStrictEqual", (a, b) => isDeepEqual(a, b, "partial")),
   match: matching("match"),
   doesNotMatch: matching("doesNotMatch"),
-  throws: (fn: unknown, ...args: unknown[]): void => mustFail(thrown(fn), args, "throws", common.throws as Fn),
-  doesNotThrow: (fn: unknown, ...args: unknown[]): void => mustNotFail(thrown(fn), args, "doesNotThrow", common.doesNotThrow as Fn),
-  rejects: async (given: unknown, ...args: unknown[]): Promise<void> =>
-    mustFail(await rejection(given), args, "rejects", common.rejects as Fn),
+  throws: (fn: unknown, ...args: unknown[]): void => mustFail(thrown(fn), args, "throws", common.throws),
+  doesNotThrow: (fn: unknown, ...args: unknown[]): void => mustNotFail(thrown(fn), args, "doesNotThrow", common.doesNotThrow),
+  rejects: async (given: unknown, ...args: unknown[]): Promise<void> => mustFail(await rejection(given), args, "rejects", common.rejects),
   doesNotReject: async (given: unknown, ...args: unknown[]): Promise<void> =>
-    mustNotFail(await rejection(given), args, "doesNotReject", common.doesNotReject as Fn),
+    mustNotFail(await rejection(given), args, "doesNotReject", common.doesNotReject),
   ifError,
 };
 
@@ -223,14 +222,13 @@ const loose = {
   notDeepEqual: comparison("notDeepEqual", (a, b) => !isDeepEqual(a, b, "loose")),
 };
 
-const assert = Object.assign((...args: unknown[]): void => ok(...args), common, loose, { strict: undefined as unknown });
-
-assert.strict = Object.assign((...args: unknown[]): void => ok(...args), common, {
+const strict = Object.assign((...args: unknown[]): void => ok(...args), common, {
   equal: common.strictEqual,
   notEqual: common.notStrictEqual,
   deepEqual: common.deepStrictEqual,
   notDeepEqual: common.notDeepStrictEqual,
+  strict: {},
 });
-(assert.strict as { strict: unknown }).strict = assert.strict;
+strict.strict = strict;
 
-export default assert;
+export default Object.assign((...args: unknown[]): void => ok(...args), common, loose, { strict });

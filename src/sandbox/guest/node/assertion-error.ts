@@ -35,9 +35,12 @@ function words(operator: string, actual: unknown, expected: unknown, own?: strin
   if (introduction === undefined) return `${inspect(actual)} ${operator} ${inspect(expected)}`;
   const [is, should] = [shown(actual), shown(expected)];
   if (operator.startsWith("not")) return is.includes("\n") ? `${introduction}\n\n${is}\n` : `${introduction} ${is}`;
-  const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null;
   if (isPlain(actual) && isPlain(expected) && is.length + should.length <= SHORT) return `${introduction}\n\n${is} !== ${should}\n`;
   return `${introduction}\n+ actual - expected\n\n${difference(is.split("\n"), should.split("\n")).join("\n")}\n`;
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
 }
 
 /** Lines in common once, the others with a sign. The longest common part, for texts that are not too long. */
@@ -72,6 +75,7 @@ export class AssertionError extends Error {
     const hasOwn = message !== undefined && message !== null;
     // Node adds the difference to the caller's words here, and only here.
     const isShown = operator === "strictEqual" || operator === "deepStrictEqual";
+    // oxlint-disable-next-line typescript/no-base-to-string -- as the caller's object says
     const own = hasOwn ? String(message) : undefined;
     super(own !== undefined && !isShown ? own : words(operator ?? "fail", actual, expected, own));
     Object.defineProperty(this, "name", { value: "AssertionError", writable: true, configurable: true, enumerable: false });

@@ -32,6 +32,12 @@ function ranged(value: unknown, length: number, otherwise: number): number {
   return whole < 0 ? Math.max(whole + length, 0) : Math.min(whole, length);
 }
 
+function index(value: unknown, name: string, otherwise: number, most: number): number {
+  if (value === undefined) return otherwise;
+  checkInteger(value, name, 0, most);
+  return value;
+}
+
 class FastBuffer extends Uint8Array<ArrayBuffer> {
   get parent(): ArrayBuffer | undefined {
     return this instanceof FastBuffer ? this.buffer : undefined;
@@ -63,11 +69,6 @@ class FastBuffer extends Uint8Array<ArrayBuffer> {
 
   compare(target: unknown, targetStart?: unknown, targetEnd?: unknown, sourceStart?: unknown, sourceEnd?: unknown): number {
     checkBytes(target, "target");
-    const index = (value: unknown, name: string, otherwise: number, most: number): number => {
-      if (value === undefined) return otherwise;
-      checkInteger(value, name, 0, most);
-      return value;
-    };
     const none = Number.MAX_SAFE_INTEGER;
     const [from, to] = [index(targetStart, "targetStart", 0, none), index(targetEnd, "targetEnd", target.length, target.length)];
     const [begin, end] = [index(sourceStart, "sourceStart", 0, none), index(sourceEnd, "sourceEnd", this.length, this.length)];
@@ -167,9 +168,9 @@ class FastBuffer extends Uint8Array<ArrayBuffer> {
     const rest = this.length - most;
     if (rest > 0) text += ` ... ${rest} more byte${rest > 1 ? "s" : ""}`;
     // Properties of the plugin's own.
-    const own = Object.keys(this).filter((key) => !/^\d+$/.test(key));
-    if (own.length > 0 && inspect) {
-      const extras = Object.fromEntries(own.map((key) => [key, (this as unknown as Record<string, unknown>)[key]]));
+    const added = Object.keys(this).filter((key) => !/^\d+$/.test(key));
+    if (added.length > 0 && inspect) {
+      const extras = Object.fromEntries(added.map((key) => [key, (this as unknown as Record<string, unknown>)[key]]));
       text += `${this.length > 0 ? ", " : ""}${inspect({ __proto__: null, ...extras }, { ...(options as object), breakLength: Infinity, compact: true }).slice(27, -2)}`;
     }
     return `<${this.constructor.name} ${text}>`;
@@ -216,19 +217,19 @@ export type Buffer = FastBuffer &
 
 /** Callable without `new`, as ever. */
 function BufferFunction(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer {
-  if (typeof value !== "number") return from(value, encodingOrOffset, length);
+  if (typeof value !== "number") return bufferFrom(value, encodingOrOffset, length);
   if (typeof encodingOrOffset === "string") throw invalidArgType("string", "of type string", value);
   return alloc(value);
 }
 
-function size(value: unknown): number {
+function checkedSize(value: unknown): number {
   checkNumber(value, "size");
   if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange("size", `>= 0 && <= ${Number.MAX_SAFE_INTEGER}`, value);
   return value;
 }
 
 function alloc(length: unknown, value?: unknown, encoding?: unknown): Buffer {
-  const buffer = made(size(length));
+  const buffer = made(checkedSize(length));
   if (value !== undefined && value !== 0 && buffer.length > 0) {
     if (typeof encoding === "string") buffer.fill(value, encoding);
     else buffer.fill(value);
@@ -239,7 +240,7 @@ function alloc(length: unknown, value?: unknown, encoding?: unknown): Buffer {
 const EXPECTED = "of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object";
 const FIRST = "first argument";
 
-function from(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer {
+function bufferFrom(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer {
   if (typeof value === "string")
     return own(encode(value, encodingOrThrow(typeof encodingOrOffset === "string" ? encodingOrOffset : undefined)));
   if (typeof value === "object" && value !== null) {
@@ -251,13 +252,13 @@ function from(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buf
       primitive !== value &&
       (typeof primitive === "string" || typeof primitive === "object")
     )
-      return from(primitive, encodingOrOffset, length);
+      return bufferFrom(primitive, encodingOrOffset, length);
     const like = fromObject(value as ArrayLike<unknown> & { type?: unknown; data?: unknown });
     if (like) return like;
     const toPrimitive = (value as { [Symbol.toPrimitive]?: (hint: string) => unknown })[Symbol.toPrimitive];
     if (typeof toPrimitive === "function") {
       const text = toPrimitive.call(value, "string");
-      if (typeof text === "string") return from(text, encodingOrOffset);
+      if (typeof text === "string") return bufferFrom(text, encodingOrOffset);
     }
   }
   throw nodeError(TypeError, "ERR_INVALID_ARG_TYPE", invalidArgType(FIRST, EXPECTED, value).message);
@@ -303,7 +304,7 @@ function own(bytes: Uint8Array<ArrayBuffer>): Buffer {
 
 const statics = {
   poolSize: 8192,
-  from,
+  from: bufferFrom,
   alloc,
   allocUnsafe: (length: unknown) => alloc(length),
   allocUnsafeSlow: (length: unknown) => alloc(length),
@@ -313,8 +314,8 @@ const statics = {
     const items = source as Uint8Array;
     if (offset !== undefined) checkInteger(offset, "offset", 0);
     if (length !== undefined) checkInteger(length, "length", 0);
-    const start = (offset as number | undefined) ?? 0;
-    const part = items.slice(start, length === undefined ? items.length : start + (length as number));
+    const start = offset ?? 0;
+    const part = items.slice(start, length === undefined ? items.length : start + length);
     return own(new Uint8Array(part.buffer, part.byteOffset, part.byteLength).slice());
   },
   isBuffer: (value: unknown): value is Buffer => value instanceof BufferFunction,

@@ -11,12 +11,12 @@ const BATCH_BLOCKS = 16;
 function quarter(x: Uint32Array, a: number, b: number, c: number, d: number): void {
   x[a]! += x[b]!;
   x[d] = rotated(x[d]! ^ x[a]!, 16);
-  x[c]! += x[d]!;
+  x[c]! += x[d];
   x[b] = rotated(x[b]! ^ x[c]!, 12);
-  x[a]! += x[b]!;
-  x[d] = rotated(x[d]! ^ x[a]!, 8);
-  x[c]! += x[d]!;
-  x[b] = rotated(x[b]! ^ x[c]!, 7);
+  x[a]! += x[b];
+  x[d] = rotated(x[d] ^ x[a]!, 8);
+  x[c]! += x[d];
+  x[b] = rotated(x[b] ^ x[c]!, 7);
 }
 
 function rotated(word: number, by: number): number {

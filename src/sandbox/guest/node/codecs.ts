@@ -7,7 +7,8 @@ const ALIASES: Record<string, Encoding> = { "utf-8": "utf8", "utf-16le": "utf16l
 
 export function encodingNamed(name: unknown): Encoding | undefined {
   if (name === undefined || name === null || name === "") return "utf8";
-  const lower = `${name as string}`.toLowerCase();
+  if (typeof name !== "string") return undefined;
+  const lower = name.toLowerCase();
   return (ENCODINGS as readonly string[]).includes(lower)
     ? (lower as Encoding)
     : Object.hasOwn(ALIASES, lower)
@@ -206,7 +207,7 @@ export function encode(text: string, encoding: Encoding): Uint8Array<ArrayBuffer
     case "base64":
     case "base64url":
       return base64Bytes(text);
-    case "hex":
+    default:
       return hexBytes(text);
   }
 }
@@ -232,7 +233,7 @@ export function decode(bytes: Uint8Array, encoding: Encoding, start = 0, end = b
       return base64Text(bytes, start, end, BASE64, true);
     case "base64url":
       return base64Text(bytes, start, end, BASE64URL, false);
-    case "hex": {
+    default: {
       let text = "";
       for (let i = start; i < end; i++) text += HEX[bytes[i]! >> 4]! + HEX[bytes[i]! & 15]!;
       return text;

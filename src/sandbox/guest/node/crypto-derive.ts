@@ -53,7 +53,7 @@ export function hkdfSync(digest: unknown, key: unknown, salt: unknown, info: unk
   ];
   checkInteger(length, "length", 0, MOST);
   if (length > 255 * hash.outputLen) throw nodeError(RangeError, "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length");
-  return length === 0 ? new ArrayBuffer(0) : (nobleHkdf(hash, secret, seasoning, label, length).slice().buffer as ArrayBuffer);
+  return length === 0 ? new ArrayBuffer(0) : nobleHkdf(hash, secret, seasoning, label, length).slice().buffer;
 }
 
 /** The same with a callback as its last argument. */

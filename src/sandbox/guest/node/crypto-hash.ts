@@ -76,12 +76,12 @@ function running(name: string, length: unknown): Running | undefined {
   if (length !== undefined) checkInteger(length, "options.outputLength", 0, 2 ** 31 - 1);
   if (Object.hasOwn(EXTENDABLE, plain)) {
     const { make, bytes } = EXTENDABLE[plain]!;
-    return make((length as number | undefined) ?? bytes);
+    return make(length ?? bytes);
   }
   const hash = hashNamed(name);
   if (hash && length !== undefined && length !== hash.outputLen)
     throw nodeError(Error, "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH", "error:030000B2:digital envelope routines::not XOF or invalid length");
-  return hash?.create() as unknown as Running | undefined;
+  return hash?.create();
 }
 
 function output(bytes: Uint8Array, encoding: unknown): Buffer | string {
@@ -147,7 +147,7 @@ export class Hmac {
   }
 }
 
-export function hash(algorithm: unknown, input: unknown, options: unknown = "hex"): Buffer | string {
+export function hashOnce(algorithm: unknown, input: unknown, options: unknown = "hex"): Buffer | string {
   checkString(algorithm, "algorithm");
   const data = dataBytes(input, "input");
   const { outputEncoding = "hex", outputLength } = (

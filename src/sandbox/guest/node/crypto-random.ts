@@ -36,9 +36,9 @@ export function randomFillSync<T>(target: T, offset?: unknown, size?: unknown): 
   const unit = (target as { BYTES_PER_ELEMENT?: number }).BYTES_PER_ELEMENT ?? 1;
   const length = bytes.length / unit;
   if (offset !== undefined) checkSize(offset, "offset", length);
-  const start = (offset as number | undefined) ?? 0;
+  const start = offset ?? 0;
   if (size !== undefined) checkSize(size, "size", MOST);
-  const count = (size as number | undefined) ?? length - start;
+  const count = size ?? length - start;
   if (start + count > length) throw outOfRange("size + offset", `<= ${length}`, start + count);
   fillRandom(bytes.subarray(start * unit, (start + count) * unit));
   return target;

@@ -2,7 +2,7 @@
 import { crypto as webcrypto } from "../web/crypto.ts";
 import { viewBytes } from "./crypto-bytes.ts";
 import { hkdfSync, later, pbkdf2Sync, scryptSync } from "./crypto-derive.ts";
-import { getHashes, Hash, hash, Hmac } from "./crypto-hash.ts";
+import { getHashes, Hash, hashOnce, Hmac } from "./crypto-hash.ts";
 import { randomBytes, randomFill, randomFillSync, randomInt, randomUUID } from "./crypto-random.ts";
 import { nodeError } from "./errors.ts";
 
@@ -28,7 +28,7 @@ function timingSafeEqual(a: unknown, b: unknown): boolean {
 const crypto: Record<string, unknown> = {
   createHash: (algorithm: unknown, options?: { outputLength?: unknown }) => new Hash(algorithm, options),
   createHmac: (algorithm: unknown, key: unknown) => new Hmac(algorithm, key),
-  hash,
+  hash: hashOnce,
   getHashes,
   Hash,
   Hmac,
@@ -40,11 +40,11 @@ const crypto: Record<string, unknown> = {
   randomUUID,
   timingSafeEqual,
   pbkdf2Sync,
-  pbkdf2: later(pbkdf2Sync as never),
+  pbkdf2: later(pbkdf2Sync),
   scryptSync,
   scrypt: later(scryptSync as never),
   hkdfSync,
-  hkdf: later(hkdfSync as never),
+  hkdf: later(hkdfSync),
   getFips: () => 0,
   getCiphers: () => [],
   getCurves: () => [],

@@ -59,7 +59,7 @@ function isSameKind(a: object, b: object, mode: Mode, seen: Seen): boolean {
   if (isArrayBufferView!(a)) {
     const [x, y] = [a as Float64Array, b as Float64Array];
     // Loosely, 0 and -0 are the same; as bytes they are not.
-    if (mode === "loose" && /^\[object Float/.test(tagOf(a))) return x.length === y.length && x.every((n, i) => n === y[i]);
+    if (mode === "loose" && tagOf(a).startsWith("[object Float")) return x.length === y.length && x.every((n, i) => n === y[i]);
     return isSameBytes(new Uint8Array(x.buffer, x.byteOffset, x.byteLength), new Uint8Array(y.buffer, y.byteOffset, y.byteLength));
   }
   return true;

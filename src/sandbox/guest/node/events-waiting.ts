@@ -50,7 +50,7 @@ export async function once(target: Emitter, name: Name, options: Options = {}): 
     };
     const onError = (error: unknown): void => {
       end();
-      reject(error as Error);
+      reject(error);
     };
     const onAbort = (): void => onError(abortError(signal!));
     listen(target, name, onEvent);
@@ -90,7 +90,7 @@ export function on(target: Emitter, name: Name, options: Options = {}): Events {
       if (failure) {
         const { error } = failure;
         failure = undefined;
-        return Promise.reject(error as Error);
+        return Promise.reject(error);
       }
       if (isOver) return Promise.resolve({ value: undefined, done: true });
       return new Promise((resolve, reject) => {
@@ -104,7 +104,7 @@ export function on(target: Emitter, name: Name, options: Options = {}): Events {
         if (name !== "error" && typeof target.on === "function") unlisten(target, "error", onError);
         for (const one of close) unlisten(target, one, onClose);
         signal?.removeEventListener("abort", onAbort);
-        for (const { resolve } of waiting.splice(0)) resolve({ value: undefined, done: true });
+        for (const one of waiting.splice(0)) one.resolve({ value: undefined, done: true });
       }
       return Promise.resolve({ value: undefined, done: true });
     },

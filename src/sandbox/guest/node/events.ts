@@ -200,7 +200,10 @@ function capture(emitter: EventEmitter, result: unknown, name: Name, args: unkno
     undefined,
     (error: unknown) => {
       const own = (emitter as unknown as Record<symbol, unknown>)[CAPTURE];
-      if (typeof own === "function") return void Reflect.apply(own, emitter, [error, name, ...args]);
+      if (typeof own === "function") {
+        Reflect.apply(own, emitter, [error, name, ...args]);
+        return;
+      }
       emitter[CAPTURES] = false;
       try {
         emitter.emit("error", error);

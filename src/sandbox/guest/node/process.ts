@@ -15,11 +15,11 @@ const VERSION = "24.0.0";
 
 function hrtime(since?: unknown): [seconds: number, nanos: number] {
   const ns = hrtimeBigint();
-  const now: [number, number] = [Number(ns / 1_000_000_000n), Number(ns % 1_000_000_000n)];
-  if (since === undefined) return now;
+  const time: [number, number] = [Number(ns / 1_000_000_000n), Number(ns % 1_000_000_000n)];
+  if (since === undefined) return time;
   if (!Array.isArray(since)) throw invalidArgType("time", "an instance of Array", since);
   const [seconds, nanos] = since as [number, number];
-  const [s, n] = [now[0] - seconds, now[1] - nanos];
+  const [s, n] = [time[0] - seconds, time[1] - nanos];
   return n < 0 ? [s - 1, n + 1e9] : [s, n];
 }
 
@@ -43,7 +43,7 @@ function output(fd: number, level: number): object {
     writable: true,
     columns: undefined,
     write(chunk: unknown, encoding?: unknown, done?: unknown): boolean {
-      const text = typeof chunk === "string" ? chunk : String(chunk as Uint8Array);
+      const text = typeof chunk === "string" ? chunk : String(chunk);
       if (text !== "") postLog(level, text.endsWith("\n") ? text.slice(0, -1) : text);
       const callback = typeof encoding === "function" ? encoding : done;
       if (typeof callback === "function") nextTick(callback);
@@ -71,18 +71,16 @@ function listening(method: string): unknown {
 }
 
 function emitWarning(warning: unknown, typeOrOptions?: unknown, code?: unknown): void {
-  const options = (typeof typeOrOptions === "object" && typeOrOptions !== null ? typeOrOptions : { type: typeOrOptions, code }) as Record<
-    string,
-    unknown
-  >;
+  const options = (typeof typeOrOptions === "object" && typeOrOptions !== null ? typeOrOptions : { type: typeOrOptions, code }) as {
+    type?: unknown;
+    code?: string;
+    detail?: string;
+  };
   const isError = warning instanceof Error;
   if (!isError && typeof warning !== "string") throw invalidArgType("warning", "of type string or an instance of Error", warning);
-  const type = isError ? warning.name : typeof options["type"] === "string" ? options["type"] : "Warning";
-  const label = options["code"] === undefined ? type : `[${String(options["code"])}] ${type}`;
-  postLog(
-    2,
-    `${label}: ${isError ? warning.message : (warning as string)}${options["detail"] === undefined ? "" : `\n${String(options["detail"])}`}`,
-  );
+  const type = isError ? warning.name : typeof options.type === "string" ? options.type : "Warning";
+  const label = options.code === undefined ? type : `[${options.code}] ${type}`;
+  postLog(2, `${label}: ${isError ? warning.message : warning}${options.detail === undefined ? "" : `\n${options.detail}`}`);
 }
 
 function chdir(directory: unknown): void {

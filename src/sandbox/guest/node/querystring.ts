@@ -6,9 +6,8 @@ type Query = Record<string, string | string[]>;
 
 /** As encodeURIComponent, with Node's error for half a pair. */
 function escapeText(value: unknown): string {
-  const text = typeof value === "string" ? value : typeof value === "object" ? String(value) : `${value as string}`;
   try {
-    return encodeURIComponent(text);
+    return encodeURIComponent(value as string);
   } catch {
     throw nodeError(URIError, "ERR_INVALID_URI", "URI malformed");
   }
@@ -68,7 +67,7 @@ function parse(
 ): Query {
   const query = { __proto__: null } as unknown as Query;
   if (typeof text !== "string" || text === "") return query;
-  const [between, is] = [separator ? `${separator}` : "&", equals ? `${equals}` : "="];
+  const [between, is] = [separator || "&", equals || "="];
   const most = typeof options?.maxKeys === "number" ? (options.maxKeys > 0 ? options.maxKeys : Infinity) : 1000;
   const decode = typeof options?.decodeURIComponent === "function" ? options.decodeURIComponent : undefined;
   const decoded = (part: string): string => {

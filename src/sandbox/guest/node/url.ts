@@ -31,7 +31,7 @@ function urlToHttpOptions(url: URL): object {
   const { hostname, port, username, password, pathname, search } = url;
   return {
     __proto__: null,
-    ...url,
+    ...(url as object),
     protocol: url.protocol,
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     hash: url.hash,

@@ -17,6 +17,7 @@ function branded(prototype: object, name: string | symbol): Test {
 }
 
 const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+// oxlint-disable-next-line typescript/unbound-method -- called on what is asked about
 const arrayTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)!.get!;
 const typedTag = (value: unknown): unknown => (typeof value === "object" && value !== null ? (arrayTag.call(value) as unknown) : undefined);
 const asyncFunction = Object.getPrototypeOf(async () => {}) as object;

@@ -151,7 +151,7 @@ const util = {
   isDeepStrictEqual: (a: unknown, b: unknown): boolean => isDeepEqual(a, b, "strict"),
   isArray: (value: unknown): boolean => Array.isArray(value),
   types,
-  toUSVString: (text: unknown): string => `${text as string}`.toWellFormed(),
+  toUSVString: (text: unknown): string => String(text).toWellFormed(),
   getSystemErrorName,
   aborted,
   parseArgs,

@@ -6,6 +6,7 @@ import { CryptoKey, subtle, SubtleCrypto } from "./subtle.ts";
 
 const INTEGERS = /^(?:Big)?(?:Uint|Int)(?:8|16|32|64)(?:Clamped)?Array$/;
 const MOST = 65_536;
+// oxlint-disable-next-line typescript/unbound-method -- called on what is asked about
 const tagOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)!.get!;
 
 let hasOne = false;

@@ -85,6 +85,7 @@ function plain(algorithm: unknown): unknown {
   const given = algorithm as Record<string, unknown>;
   const data: Record<string, unknown> = {};
   for (const name of ["name", "namedCurve", "length", "modulusLength", "iterations", "saltLength", "tagLength"])
+    // oxlint-disable-next-line typescript/no-base-to-string -- as Web IDL says
     if (given[name] !== undefined) data[name] = typeof given[name] === "number" ? given[name] : String(given[name]);
   for (const name of BYTES) if (given[name] !== undefined) data[name] = { base64: bytesOf(given[name], `algorithm.${name}`) };
   if (given["hash"] !== undefined) data["hash"] = plain(given["hash"]);
