@@ -6,11 +6,11 @@ import type { SentFile } from "../protocol/volume.ts";
 const STRETCH = 4 / 3;
 
 export function sentFile(path: string, mtimeMs: number, bytes: Buffer): SentFile {
-  if (isUtf8(bytes)) {
-    const text = bytes.toString("utf8");
-    if (asciiJson(text).length <= bytes.length * STRETCH + 16) return [path, mtimeMs, "u", text];
-  }
-  return [path, mtimeMs, "b", bytes.toString("base64")];
+  if (!isUtf8(bytes)) return [path, mtimeMs, "b", bytes.toString("base64")];
+  const text = bytes.toString("utf8");
+  return asciiJson(text).length <= bytes.length * STRETCH + 16
+    ? [path, mtimeMs, "u", text]
+    : [path, mtimeMs, "t", bytes.toString("base64")];
 }
 
 /** In ASCII: V8 keeps any other text in two bytes a character, and the cell holds it until somebody reads a file. */

@@ -13,12 +13,12 @@ export const HOME = "/home/plugin";
 export const TEMPORARY = "/tmp";
 
 /**
- * One file or folder, as it is sent into a cell: its path below the root, when it was changed, and what it is. `d`: a folder. `u`: text. `b`: bytes in
+ * One file or folder, as it is sent into a cell: its path below the root, when it was changed, and what it is. `d`: a folder. `u`: text. `t`: text whose bytes are in base64. `b`: bytes in
  * base64. `x`: a file that was too large to be sent, and its size.
  */
 export type SentFile =
   | readonly [path: string, mtimeMs: number, kind: "d"]
-  | readonly [path: string, mtimeMs: number, kind: "u" | "b", content: string]
+  | readonly [path: string, mtimeMs: number, kind: "u" | "t" | "b", content: string]
   | readonly [path: string, mtimeMs: number, kind: "x", size: number];
 
 /** What a cell with a volume is told when it is loaded, as JSON. */

@@ -32,12 +32,14 @@ export class Content {
   #size: number;
   /** Not decoded yet. */
   #base64: string | undefined;
+  readonly #isText: boolean;
   /** It was too large to be sent into the cell. */
   readonly isLacking: boolean;
 
-  constructor(data: Data = EMPTY, more: { base64?: string; lacking?: number } = {}) {
+  constructor(data: Data = EMPTY, more: { base64?: string; isText?: boolean; lacking?: number } = {}) {
     this.#data = data;
     this.#base64 = more.base64;
+    this.#isText = more.isText === true;
     this.isLacking = more.lacking !== undefined;
     this.#size = more.lacking ?? (more.base64 === undefined ? sizeOf(data) : base64Size(more.base64));
   }
@@ -48,7 +50,9 @@ export class Content {
 
   /** The characters it has, while it is text. */
   get chars(): number | undefined {
-    return this.#base64 === undefined && typeof this.#data === "string" ? this.#data.length : undefined;
+    if (this.isLacking) return undefined;
+    const { data } = this;
+    return typeof data === "string" ? data.length : undefined;
   }
 
   /** As it is: not to be written to. */
@@ -59,7 +63,8 @@ export class Content {
         `the file was not sent into the sandbox: of a plugin's own files the smallest are, up to ${LIMITS.packageBytes} bytes in all`,
       );
     if (this.#base64 !== undefined) {
-      this.#data = bufferClass().from(this.#base64, "base64");
+      const bytes = bufferClass().from(this.#base64, "base64");
+      this.#data = this.#isText ? bytes.toString("utf8") : bytes;
       this.#base64 = undefined;
     }
     return this.#data;

@@ -86,9 +86,9 @@ function fill(mount: Mount, files: readonly SentFile[]): void {
   }
 }
 
-function contentOf(kind: "u" | "b" | "x", sent: string | number): Content {
+function contentOf(kind: "u" | "t" | "b" | "x", sent: string | number): Content {
   if (kind === "u") return new Content(sent as string);
-  return kind === "b" ? new Content("", { base64: sent as string }) : new Content("", { lacking: sent as number });
+  return new Content("", kind === "x" ? { lacking: sent as number } : { base64: sent as string, isText: kind === "t" });
 }
 
 export function childrenOf(folder: Folder): Map<string, Entry> {
