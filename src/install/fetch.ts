@@ -110,7 +110,7 @@ async function bring(source: Source, root: string, staging: string, options: Fet
     case "folder":
       progress?.({ step: "unpack", what: source.path, at: 1, of: 1 });
       return { resolved: source.path, unpacked: await copyFolder(source.path, root, signal) };
-    case "git":
+    default:
       return await bringCommit(source, root, staging, options);
   }
 }
