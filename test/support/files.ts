@@ -1,5 +1,5 @@
 /** Plugin folders on disk for tests, removed when the test's file is done. Their names differ from those the host makes. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
@@ -9,8 +9,11 @@ afterAll(() => {
   for (const root of made.splice(0)) rmSync(root, { recursive: true, force: true });
 });
 
-export function folder(files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), "test-of-creel-"));
+/** In memory where there is such a place: for tests that write a lot of files, and wait until each is on the disk. */
+export const QUICK = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+export function folder(files: Readonly<Record<string, string>>, where = tmpdir()): string {
+  const root = mkdtempSync(join(where, "test-of-creel-"));
   made.push(root);
   write(root, files);
   return root;

@@ -1,0 +1,107 @@
+/**
+ * Trusted side: `creel.lock` as a file. It is read whole or not at all, and replaced in one step: that step is what makes a change of the state
+ * happen. Since the same data has one text, every byte of it counts, blanks included.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { firstIssue } from "../host/issues.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { grantsDigest, LOCK_VERSION, lockContent, sealOf, sorted } from "./lock.ts";
+import type { LockEntry, SealKey } from "./lock.ts";
+import { replaceFile } from "./durable.ts";
+
+export const LOCK_FILE = "creel.lock";
+export type Entries = ReadonlyMap<string, LockEntry>;
+
+const someVersion = z.looseObject({ version: z.number() });
+
+/** Needs no mutex: a file that is replaced in one step is always one or the other. No lock is an empty one, unless there have been plugins. */
+export async function readLock(dir: string, key: SealKey): Promise<Entries> {
+  const path = join(dir, LOCK_FILE);
+  // A first writer makes the lock and then the store: if only the lock was missed, it is there now.
+  const bytes = (await bytesOf(path)) ?? ((await isFolder(join(dir, "store"))) ? await bytesOf(path) : undefined);
+  if (bytes) return parseLock(bytes, path, key);
+  if (await isFolder(join(dir, "store"))) throw fault(path, "(whole file)", "it is gone, although plugins were installed");
+  return new Map();
+}
+
+export function writeLock(dir: string, entries: Entries, key: SealKey): void {
+  const bytes = Buffer.from(lockText(entries, key));
+  const path = join(dir, LOCK_FILE);
+  // What cannot be read back is not written.
+  parseLock(bytes, path, key);
+  replaceFile(path, bytes, join(dir, "staging"), 0o600);
+}
+
+export function lockText(entries: Entries, key: SealKey): string {
+  const plugins = Object.fromEntries(entries);
+  const seal = sealOf(sealed(plugins), key);
+  return `${JSON.stringify(sorted({ version: LOCK_VERSION, plugins, seal }), undefined, 2)}\n`;
+}
+
+/** An entry's seal stands for the entry. */
+function sealed(plugins: Readonly<Record<string, LockEntry>>): unknown {
+  return { version: LOCK_VERSION, plugins: Object.fromEntries(Object.entries(plugins).map(([id, entry]) => [id, entry.seal])) };
+}
+
+export function parseLock(bytes: Uint8Array, file: string, key: SealKey): Entries {
+  const refuse = (field: string, detail: string): never => {
+    throw fault(file, field, detail);
+  };
+  if (bytes.length > LIMITS.lockBytes) refuse("(whole file)", `it has ${bytes.length} bytes, the limit is ${LIMITS.lockBytes}`);
+  const value = jsonOf(bytes, refuse);
+  const any = someVersion.safeParse(value);
+  if (any.success && any.data.version > LOCK_VERSION)
+    throw new CreelError("ERR_STATE_VERSION", { file, found: any.data.version, known: LOCK_VERSION });
+  const parsed = lockContent.safeParse(value);
+  if (!parsed.success) {
+    const { field, detail } = firstIssue(parsed.error);
+    return refuse(field, detail);
+  }
+  const { plugins, seal } = parsed.data;
+  const entries = new Map(Object.entries(plugins));
+  if (entries.size > LIMITS.installedPlugins) refuse("plugins", `there are ${entries.size}, the limit is ${LIMITS.installedPlugins}`);
+  // SECURITY: nothing is taken from a lock that was changed. test/install/lock.test.ts
+  for (const [id, { seal: own, ...entry }] of entries) {
+    if (entry.id !== id) refuse(`plugins.${id}.id`, `it is the entry of "${entry.id}"`);
+    if (entry.grantsDigest !== grantsDigest(entry)) refuse(`plugins.${id}.grants`, "they are not those that were accepted");
+    if (own !== sealOf(entry, key)) refuse(`plugins.${id}`, sealFault(own, key));
+  }
+  if (seal !== sealOf(sealed(plugins), key)) refuse("plugins", sealFault(seal, key));
+  if (!Buffer.from(lockText(entries, key)).equals(bytes)) refuse("(whole file)", "its text was changed, though not what it says");
+  return entries;
+}
+
+function jsonOf(bytes: Uint8Array, refuse: (field: string, detail: string) => never): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch (error) {
+    return refuse("(whole file)", (error as Error).message);
+  }
+}
+
+function sealFault(seal: string, key: SealKey): string {
+  const isKeyed = seal.startsWith("hmac-");
+  if (isKeyed && !key) return "it is sealed with a key, and none was given";
+  if (!isKeyed && key) return "it is not sealed with a key, and one was given";
+  return key ? "it was changed, or sealed with another key" : "it was changed";
+}
+
+function fault(file: string, field: string, detail: string): CreelError {
+  return new CreelError("ERR_STATE_LOCK", { file, field, detail });
+}
+
+async function bytesOf(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}

@@ -1,0 +1,262 @@
+/**
+ * Trusted side: the installed plugins, in the state folder. `creel.lock` says which there are and what they may do, `store` has their files by
+ * content. A change is prepared in `staging`, moved into `store`, and happens when the lock is replaced: whoever is killed before that has changed
+ * nothing, and what they leave is cleared away by the next. Readers take no lock.
+ */
+import { isUtf8 } from "node:buffer";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { firstIssue } from "../host/issues.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { digestOf, grantsDigest, lockEntry, sealOf } from "./lock.ts";
+import type { LockEntry, PluginFacts, SealKey } from "./lock.ts";
+import { LOCK_FILE, readLock, writeLock } from "./lock-file.ts";
+import type { Entries } from "./lock-file.ts";
+import { exclusively } from "./mutex.ts";
+import type { Waiting } from "./mutex.ts";
+import { clearStaging, collect, filesFault, place, readStored } from "./store.ts";
+import type { Files } from "./store.ts";
+
+/** Every plugin has these. */
+export const BUNDLE = "bundle.js";
+export const MAP = "bundle.js.map";
+export const MANIFEST = "manifest.json";
+/** The package as it was fetched, for people to look at: checked with the rest, and not read into memory. */
+export const PACKAGE = "package/";
+
+export interface StateOptions {
+  /** Seals the lock; see lock.ts for what that is worth. */
+  readonly key?: Uint8Array;
+  /** How long files are kept that no plugin refers to any more. */
+  readonly retiredMs?: number;
+}
+
+/** What is loaded is what was accepted, byte for byte. */
+export interface Loaded {
+  readonly entry: LockEntry;
+  readonly code: string;
+  readonly map: string;
+  readonly manifest: unknown;
+  /** All but the package. */
+  readonly files: Files;
+  /** The folder of the store. */
+  readonly folder: string;
+}
+
+export type Patch = Partial<Pick<PluginFacts, "grants" | "permissions" | "budgets" | "accepted" | "enabled">>;
+
+/** Reads nothing yet. */
+export function openState(dir: string, options: StateOptions = {}): State {
+  return new State(dir, options);
+}
+
+export class State {
+  readonly dir: string;
+  readonly #key: SealKey;
+  readonly #retiredMs: number;
+
+  constructor(dir: string, { key, retiredMs = LIMITS.retiredMs }: StateOptions) {
+    this.dir = dir;
+    this.#key = key;
+    this.#retiredMs = retiredMs;
+  }
+
+  /** By id. Rejects when the lock is not what Creel wrote: then nothing of it is to be believed. */
+  read(): Promise<Entries> {
+    return this.#guarded(() => readLock(this.dir, this.#key));
+  }
+
+  load(id: string): Promise<Loaded> {
+    return this.#guarded(async () => {
+      for (let tried: string | undefined; ;) {
+        const entry = (await readLock(this.dir, this.#key)).get(id);
+        if (!entry) throw new CreelError("ERR_STATE_UNKNOWN", { plugin: id });
+        try {
+          return await this.#load(entry);
+        } catch (error) {
+          if (!(error instanceof CreelError)) throw error;
+          // It may have been replaced, and cleared away, since the lock was read.
+          if (tried === entry.seal) throw new CreelError(error.code, { ...error.params, plugin: id });
+          tried = entry.seal;
+        }
+      }
+    });
+  }
+
+  async #load(entry: LockEntry): Promise<Loaded> {
+    const files = await readStored(this.dir, entry.store, (file) => !file.startsWith(PACKAGE));
+    const folder = join(this.dir, "store", entry.store);
+    const has = (file: string, digest?: string): Buffer => {
+      const content = files.get(file);
+      if (content && (digest === undefined || digestOf(content) === digest)) return content;
+      throw new CreelError("ERR_STATE_CHANGED", { file: join(folder, file), detail: "is not the one that the lock names" });
+    };
+    return {
+      entry,
+      code: has(BUNDLE, entry.bundle.integrity).toString(),
+      map: has(MAP, entry.bundle.mapIntegrity).toString(),
+      manifest: JSON.parse(has(MANIFEST).toString()) as unknown,
+      files,
+      folder,
+    };
+  }
+
+  /**
+   * All that the work does to the state happens at once when it has ended, or, if it throws, not at all. Others wait meanwhile, so questions are
+   * asked before; `tx.get` then says whether what was decided on is still so.
+   */
+  transaction<T>(work: (tx: Transaction) => T | Promise<T>, waiting: Waiting = {}): Promise<T> {
+    return this.#exclusively(waiting, async (entries) => {
+      const tx = new Transaction(this.dir, entries, this.#key);
+      const result = await work(tx);
+      const after = tx.end();
+      if (after) writeLock(this.dir, after, this.#key);
+      try {
+        collect(this.dir, storesOf(after ?? entries), this.#retiredMs);
+      } catch {
+        // The change has happened; rubbish can wait for the next.
+      }
+      return result;
+    });
+  }
+
+  /** Removes files that no plugin refers to. Every change does that, too. Gives how many folders were removed. */
+  collect(waiting: Waiting = {}): Promise<number> {
+    return this.#exclusively(waiting, async (entries) => collect(this.dir, storesOf(entries), this.#retiredMs));
+  }
+
+  #exclusively<T>(waiting: Waiting, work: (entries: Entries) => Promise<T>): Promise<T> {
+    return this.#guarded(async () => {
+      mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+      return exclusively(this.dir, waiting, async () => {
+        for (const name of ["staging", "retired"]) mkdirSync(join(this.dir, name), { recursive: true, mode: 0o700 });
+        clearStaging(this.dir);
+        const entries = await readLock(this.dir, this.#key);
+        // From here on a lock that is missing is a lock that was taken away.
+        if (!existsSync(join(this.dir, LOCK_FILE))) writeLock(this.dir, entries, this.#key);
+        mkdirSync(join(this.dir, "store"), { recursive: true, mode: 0o700 });
+        return work(entries);
+      });
+    });
+  }
+
+  /** What the file system and SQLite say becomes an error with a remedy. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (typeof (error as NodeJS.ErrnoException).syscall !== "string" && (error as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR")
+        throw error;
+      throw new CreelError("ERR_STATE_IO", { dir: this.dir, detail: (error as Error).message }, { cause: error });
+    }
+  }
+}
+
+/** A change that has not happened yet. */
+export class Transaction {
+  readonly #dir: string;
+  readonly #entries: Map<string, LockEntry>;
+  readonly #key: SealKey;
+  #isChanged = false;
+  #isOver = false;
+
+  constructor(dir: string, entries: Entries, key: SealKey) {
+    this.#dir = dir;
+    this.#entries = new Map(entries);
+    this.#key = key;
+  }
+
+  get(id: string): LockEntry | undefined {
+    return this.#entries.get(id);
+  }
+
+  list(): LockEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  /** Takes the place of the plugin of that id, if there is one. `files` must have a bundle, its map and a manifest. */
+  async put(facts: PluginFacts, files: Files): Promise<LockEntry> {
+    this.#check();
+    const refuse = (field: string, detail: string): never => {
+      throw new CreelError("ERR_STATE_ENTRY", { plugin: facts.id, field, detail });
+    };
+    const given = (file: string): Uint8Array => {
+      const content = files.get(file) ?? refuse(`files.${file}`, "it is missing");
+      // What runs is text: two texts must not look the same to it.
+      return isUtf8(content) ? content : refuse(`files.${file}`, "it is not UTF-8");
+    };
+    const bundle = given(BUNDLE);
+    const map = given(MAP);
+    try {
+      JSON.parse(Buffer.from(given(MANIFEST)).toString());
+    } catch (error) {
+      refuse(`files.${MANIFEST}`, (error as Error).message);
+    }
+    const fault = filesFault(files);
+    if (fault) refuse(fault.field, fault.detail);
+    if (!this.#entries.has(facts.id) && this.#entries.size >= LIMITS.installedPlugins)
+      refuse("id", `${LIMITS.installedPlugins} plugins are installed, which is the limit`);
+    const checked = (store: string) =>
+      this.#sealed({
+        ...facts,
+        bundle: { integrity: digestOf(bundle), bytes: bundle.length, mapIntegrity: digestOf(map) },
+        store,
+        grantsDigest: grantsDigest(facts),
+      });
+    // Before any file is written.
+    checked(`sha256-${"0".repeat(64)}`);
+    const entry = checked(await place(this.#dir, files));
+    this.#check();
+    this.#set(entry);
+    return entry;
+  }
+
+  update(id: string, patch: Patch): LockEntry {
+    this.#check();
+    const { seal: _, ...before } = this.#known(id);
+    const after = { ...before, ...patch };
+    const entry = this.#sealed({ ...after, grantsDigest: grantsDigest(after) });
+    this.#set(entry);
+    return entry;
+  }
+
+  remove(id: string): LockEntry {
+    this.#check();
+    const entry = this.#known(id);
+    this.#entries.delete(id);
+    this.#isChanged = true;
+    return entry;
+  }
+
+  /** Undefined: nothing has changed. */
+  end(): Entries | undefined {
+    this.#isOver = true;
+    return this.#isChanged ? this.#entries : undefined;
+  }
+
+  #known(id: string): LockEntry {
+    const entry = this.#entries.get(id);
+    if (!entry) throw new CreelError("ERR_STATE_UNKNOWN", { plugin: id });
+    return entry;
+  }
+
+  #sealed(entry: Omit<LockEntry, "seal">): LockEntry {
+    const parsed = lockEntry.safeParse({ ...entry, seal: sealOf(entry, this.#key) });
+    if (!parsed.success) throw new CreelError("ERR_STATE_ENTRY", { plugin: entry.id, ...firstIssue(parsed.error) });
+    return parsed.data;
+  }
+
+  #set(entry: LockEntry): void {
+    if (this.#entries.get(entry.id)?.seal !== entry.seal) this.#isChanged = true;
+    this.#entries.set(entry.id, entry);
+  }
+
+  #check(): void {
+    if (this.#isOver) throw new TypeError("the transaction is over");
+  }
+}
+
+function storesOf(entries: Entries): ReadonlySet<string> {
+  return new Set(Array.from(entries.values(), ({ store }) => store));
+}

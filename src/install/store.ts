@@ -1,0 +1,185 @@
+/**
+ * Trusted side: the files of installed plugins, by content. A folder of `store` is named by the digest of its `SHA256SUMS`, which has the digest of
+ * every other file in it: `sha256sum -c SHA256SUMS` in the folder, and `sha256sum SHA256SUMS` for its name, are the whole check. A folder is
+ * never changed. Its files are read-only against accidents; the folders are not, or `rm -r` would stumble.
+ */
+import { createHash } from "node:crypto";
+import { constants, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { randomName, syncFolder, writeDurably } from "./durable.ts";
+
+export type Files = ReadonlyMap<string, Uint8Array>;
+
+const SUMS = "SHA256SUMS";
+const NAME = /^sha256-[0-9a-f]{64}$/;
+const SUM = /^([0-9a-f]{64}) {2}(.+)$/;
+
+function hex(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** Readable where names are not: `SHA256SUMS` escapes these, and paths take them for something else. */
+function nameFault(name: string): string | undefined {
+  if (name.length > LIMITS.volumePathChars) return "is too long";
+  if (/[\p{Cc}\\]/u.test(name) || !name.isWellFormed()) return "has characters that names of files should not have";
+  const parts = name.split("/");
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return "is not a relative path";
+  return name === SUMS ? "is a name that Creel uses itself" : undefined;
+}
+
+/** What is wrong with the files, as the field and detail of an error. */
+export function filesFault(files: Files): { field: string; detail: string } | undefined {
+  if (files.size > LIMITS.storedFiles) return { field: "files", detail: `there are ${files.size}, the limit is ${LIMITS.storedFiles}` };
+  let bytes = 0;
+  const seen = new Set<string>();
+  for (const [name, content] of files) {
+    const detail = nameFault(name);
+    if (detail) return { field: `files.${JSON.stringify(name)}`, detail };
+    // Some file systems do not tell these apart.
+    const folded = name.normalize("NFC").toLowerCase();
+    if (seen.has(folded)) return { field: `files.${JSON.stringify(name)}`, detail: "is there twice, but for case" };
+    seen.add(folded);
+    bytes += content.length;
+  }
+  return bytes > LIMITS.storedBytes
+    ? { field: "files", detail: `they have ${bytes} bytes, the limit is ${LIMITS.storedBytes}` }
+    : undefined;
+}
+
+/** Puts them into the store, and gives the name of their folder. Nobody sees it before it is whole. */
+export async function place(dir: string, files: Files): Promise<string> {
+  const sums = [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, content]) => `${hex(content)}  ${name}\n`);
+  const list = sums.join("");
+  const name = `sha256-${hex(list)}`;
+  const target = join(dir, "store", name);
+  const isThere = isFolder(target);
+  if (isThere && (await isWhole(dir, name))) return name;
+  const made = join(dir, "staging", randomName());
+  const folders = new Set([made]);
+  for (const [file, content] of [...files, [SUMS, list] as const]) {
+    const path = join(made, file);
+    mkdirSync(dirname(path), { recursive: true });
+    for (let folder = dirname(path); folder !== made; folder = dirname(folder)) folders.add(folder);
+    writeDurably(path, content, 0o444);
+  }
+  for (const folder of folders) syncFolder(folder);
+  // It is damaged, so nobody can load it: a moment without it is no loss.
+  if (isThere) renameSync(target, join(dir, "staging", randomName()));
+  renameSync(made, target);
+  syncFolder(dirname(target));
+  return name;
+}
+
+async function isWhole(dir: string, name: string): Promise<boolean> {
+  try {
+    await readStored(dir, name, () => false);
+    return true;
+  } catch (error) {
+    if (error instanceof CreelError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The files, each compared with what was put there: a byte more or less and nothing is given. Read once, so what is given is what was compared.
+ * SECURITY: test/install/state.test.ts flips bytes, adds, removes and links files.
+ */
+export async function readStored(dir: string, name: string, isWanted: (file: string) => boolean): Promise<Map<string, Buffer>> {
+  const folder = join(dir, "store", name);
+  const list = await contentOf(folder, SUMS);
+  if (`sha256-${hex(list)}` !== name) throw changed(folder, SUMS, DIFFERS);
+  const sums = new Map(parseSums(list.toString()));
+  const found = new Map<string, Buffer>();
+  for (const [file, sum] of sums) {
+    const content = await contentOf(folder, file);
+    if (hex(content) !== sum) throw changed(folder, file, DIFFERS);
+    if (isWanted(file)) found.set(file, content);
+  }
+  for (const file of await namesIn(folder))
+    if (file !== SUMS && !sums.has(file)) throw changed(folder, file, "was not there when it was installed");
+  return found;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory());
+    return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join("/"));
+  } catch (error) {
+    throw missing(error) ? changed(folder, SUMS, "is gone") : error;
+  }
+}
+
+function missing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+const DIFFERS = "differs from what was installed";
+
+function* parseSums(list: string): Generator<[file: string, sum: string]> {
+  for (const line of list.split("\n")) {
+    const [, sum, file] = SUM.exec(line) ?? [];
+    if (sum !== undefined && file !== undefined) yield [file, sum];
+  }
+}
+
+async function contentOf(folder: string, file: string): Promise<Buffer> {
+  try {
+    const opened = await open(join(folder, file), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stats = await opened.stat();
+      if (!stats.isFile()) throw changed(folder, file, "is not a file any more");
+      if (stats.size > LIMITS.storedBytes) throw changed(folder, file, DIFFERS);
+      return await opened.readFile();
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (missing(error)) throw changed(folder, file, "is gone");
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") throw changed(folder, file, "is not a file any more");
+    throw error;
+  }
+}
+
+function changed(folder: string, file: string, detail: string): CreelError {
+  return new CreelError("ERR_STATE_CHANGED", { file: join(folder, file), detail });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** For whoever holds the mutex: all that is in `staging` was left by somebody who did not finish. */
+export function clearStaging(dir: string): void {
+  for (const name of readdirSync(join(dir, "staging"))) rmSync(join(dir, "staging", name), { recursive: true, force: true });
+}
+
+/**
+ * For whoever holds the mutex: removes what nobody refers to. Readers hold no lock, and one may have read the lock a moment ago: so a folder is first
+ * marked in `retired`, and removed when the mark is old. Gives how many were removed.
+ */
+export function collect(dir: string, used: ReadonlySet<string>, retiredMs: number): number {
+  const store = join(dir, "store");
+  const retired = join(dir, "retired");
+  const stored = readdirSync(store).filter((name) => NAME.test(name));
+  for (const name of readdirSync(retired)) if (used.has(name) || !stored.includes(name)) rmSync(join(retired, name), { force: true });
+  let removed = 0;
+  for (const name of stored) {
+    if (used.has(name)) continue;
+    const mark = join(retired, name);
+    const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
+    if (since === undefined) writeFileSync(mark, "");
+    if (since === undefined ? retiredMs > 0 : Date.now() - since < retiredMs) continue;
+    // In one step out of the readers' sight, since removing takes many.
+    const rubbish = join(dir, "staging", randomName());
+    renameSync(join(store, name), rubbish);
+    rmSync(rubbish, { recursive: true, force: true });
+    rmSync(mark, { force: true });
+    removed += 1;
+  }
+  return removed;
+}

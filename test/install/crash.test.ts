@@ -1,0 +1,168 @@
+/** Whoever is killed while they change the state folder has changed it, or has not; whoever comes next need not know. */
+import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { openState } from "../../src/install/state.ts";
+import type { State } from "../../src/install/state.ts";
+import { folder, QUICK } from "../support/files.ts";
+import type { Order } from "./state-child.ts";
+import { AFTER, applied, BEFORE, listOf } from "./state-ops.ts";
+import type { Model } from "./state-ops.ts";
+import { factsOf, filesOf, inventory } from "./state-world.ts";
+
+const SCRIPT = fileURLToPath(new URL("state-child.ts", import.meta.url));
+const children = new Set<ChildProcessWithoutNullStreams>();
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+/** Compiling what they import is most of what it takes to start them. */
+const NODE_COMPILE_CACHE = folder({}, QUICK);
+
+class Child {
+  readonly #process = spawn(process.execPath, ["-C", "source", SCRIPT], { env: { ...process.env, NODE_COMPILE_CACHE } });
+  readonly #gone = once(this.#process, "close");
+  readonly lines: string[] = [];
+  #errors = "";
+
+  constructor() {
+    children.add(this.#process);
+    this.#process.once("close", () => children.delete(this.#process));
+    let rest = "";
+    this.#process.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      this.lines.push(...lines);
+    });
+    this.#process.stderr.setEncoding("utf8").on("data", (text: string) => (this.#errors += text));
+  }
+
+  order(order: Order): this {
+    this.#process.stdin.write(`${JSON.stringify(order)}\n`);
+    return this;
+  }
+
+  /** It has said so many lines. */
+  async said(count: number): Promise<void> {
+    while (this.lines.length < count) await Promise.race([once(this.#process.stdout, "data"), this.#failed()]);
+  }
+
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
+  /** Everything that it said has been read by then. */
+  async gone(): Promise<{ isFinished: boolean }> {
+    await this.#gone;
+    if (this.#errors !== "") throw new Error(this.#errors);
+    return { isFinished: this.lines.at(-1) === "finished" };
+  }
+
+  async #failed(): Promise<never> {
+    await this.gone();
+    throw new Error("the process ended by itself");
+  }
+}
+
+/** Starting a process takes longer than what it is there for: the next ones start meanwhile. */
+function* started(ahead: number): Generator<Child, never> {
+  const waiting = Array.from({ length: ahead }, () => new Child());
+  for (;;) {
+    waiting.push(new Child());
+    yield waiting.shift()!;
+  }
+}
+
+const stateOf = (dir = join(folder({}, QUICK), "state")) => openState(dir, { retiredMs: 0 });
+
+/** Nothing is left but what is installed, once somebody has made a change. */
+async function expectTidy(state: State): Promise<void> {
+  await state.transaction(() => {});
+  const entries = await state.read();
+  expect(readdirSync(join(state.dir, "store")).toSorted()).toEqual(Array.from(entries.values(), ({ store }) => store).toSorted());
+  expect(readdirSync(join(state.dir, "staging"))).toEqual([]);
+}
+
+/** Dozens of processes are started: long enough for a machine that is busy with others. */
+const LONG = { timeout: 120_000 };
+
+describe("a process that is killed", LONG, () => {
+  it("at any moment of any change leaves the state before or after it, and nothing is lost", async () => {
+    const state = stateOf();
+    const seed = 20_261_116;
+    const spawner = started(1);
+    let model: Model = new Map();
+    let next = 0;
+    let kills = 0;
+    for (; next < 200; kills++) {
+      const child = spawner.next().value.order({ kind: "random", dir: state.dir, seed, from: next });
+      await child.said(1 + Math.floor(Math.random() * 24));
+      await sleep(Math.random() * 8);
+      child.kill();
+      await child.gone();
+      expect(child.lines).toEqual(child.lines.map((_, index) => String(next + index)));
+      for (; child.lines.pop(); next++) model = applied(model, seed, next);
+      // It may have made the change and not have come to say so.
+      const found = await inventory(state);
+      const after = applied(model, seed, next);
+      expect([listOf(model), listOf(after)]).toContainEqual(found);
+      if (!isDeepStrictEqual(found, listOf(model))) {
+        model = after;
+        next += 1;
+      }
+    }
+    expect(kills).toBeGreaterThan(5);
+    await expectTidy(state);
+    expect(await inventory(state)).toEqual(listOf(model));
+  });
+
+  it("at every single step of a change, with a half-written file, leaves the state before or after it", async () => {
+    const spawner = started(1);
+    const seen: string[] = [];
+    for (let at = 1; ; at++) {
+      const state = stateOf();
+      await state.transaction(async (tx) => {
+        for (const id of ["a", "b"]) await tx.put(factsOf(id, 1), filesOf(id, 1));
+      });
+      const { isFinished } = await spawner.next().value.order({ kind: "step", dir: state.dir, at }).gone();
+      const found = await inventory(state);
+      expect([BEFORE, AFTER]).toContainEqual(found);
+      seen.push(found.join());
+      await expectTidy(state);
+      expect(await inventory(state)).toEqual(found);
+      if (isFinished) break;
+    }
+    // Once it has happened, it stays.
+    const turn = seen.indexOf(AFTER.join());
+    expect(turn).toBeGreaterThan(10);
+    expect(seen.length - turn).toBeGreaterThan(3);
+    expect(new Set(seen.slice(turn))).toEqual(new Set([AFTER.join()]));
+  });
+});
+
+describe("two processes at once", LONG, () => {
+  it("lose none of each other's changes, and a reader sees whole plugins meanwhile", async () => {
+    const state = stateOf();
+    const shared = { ...factsOf("shared"), accepted: { ...factsOf("shared").accepted, by: "0" } };
+    await state.transaction((tx) => tx.put(shared, filesOf("shared")));
+    const times = 25;
+    const both = ["one", "two"].map((own) => new Child().order({ kind: "count", dir: state.dir, own, times }).gone());
+    const ended = Promise.all(both);
+    const over = new AbortController();
+    void ended.finally(() => over.abort()).catch(() => {});
+    const seen = new Set<string>();
+    do seen.add((await inventory(state)).join());
+    while (!over.signal.aborted);
+    expect(await ended).toEqual([{ isFinished: true }, { isFinished: true }]);
+    expect((await state.read()).get("shared")!.accepted.by).toBe(String(2 * times));
+    expect(await inventory(state)).toEqual([`one@${times}`, "shared@0", `two@${times}`]);
+    expect(seen.size).toBeGreaterThan(5);
+    await expectTidy(state);
+  });
+});

@@ -1,0 +1,92 @@
+/**
+ * A process that changes a state folder until it is killed, by its parent or by itself. It waits for one line of JSON, so that it can be
+ * started ahead of time, and says what it has done.
+ */
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { createInterface } from "node:readline";
+import { openState } from "../../src/install/state.ts";
+import type { State } from "../../src/install/state.ts";
+import { apply, STEPPED } from "./state-ops.ts";
+import { factsOf, filesOf } from "./state-world.ts";
+
+export type Order =
+  /** Change after change, from this number on. */
+  | { readonly kind: "random"; readonly dir: string; readonly seed: number; readonly from: number }
+  /** One change, with an end before the file operation of that number; what is being written then is written by half. */
+  | { readonly kind: "step"; readonly dir: string; readonly at: number }
+  /** So many changes, each of which counts up a number that all share. */
+  | { readonly kind: "count"; readonly dir: string; readonly own: string; readonly times: number }
+  /** Takes the mutex and keeps it. */
+  | { readonly kind: "hold"; readonly dir: string };
+
+const say = (text: string) => fs.writeSync(1, `${text}\n`);
+
+async function random(state: State, seed: number, from: number): Promise<never> {
+  for (let number = from; ; number++) {
+    await state.transaction((tx) => apply(tx, seed, number));
+    say(String(number));
+  }
+}
+
+/** Every operation that changes something, as long as it is not over. */
+function endAt(at: number): void {
+  let done = 0;
+  const step = (meanwhile?: () => void): void => {
+    if (++done !== at) return;
+    meanwhile?.();
+    process.kill(process.pid, "SIGKILL");
+  };
+  const { mkdirSync, openSync, renameSync, rmSync, writeFileSync, writeSync } = fs;
+  const stepped = <F extends (...args: any[]) => unknown>(real: F): F =>
+    ((...args: unknown[]) => {
+      step();
+      return real(...args);
+    }) as F;
+  fs.mkdirSync = stepped(mkdirSync);
+  fs.renameSync = stepped(renameSync);
+  fs.rmSync = stepped(rmSync);
+  fs.openSync = (path, flags, mode) => {
+    if (flags !== "r") step();
+    return openSync(path, flags, mode);
+  };
+  fs.writeFileSync = (to, content, options) => {
+    const bytes = Buffer.from(content as string);
+    step(() => typeof to === "number" && writeSync(to, bytes.subarray(0, bytes.length / 2)));
+    writeFileSync(to, content, options);
+  };
+  syncBuiltinESMExports();
+}
+
+async function count(state: State, own: string, times: number): Promise<void> {
+  for (let n = 1; n <= times; n++) {
+    await state.transaction(async (tx) => {
+      const { accepted } = tx.get("shared")!;
+      await tx.put(factsOf(own, n), filesOf(own, n));
+      tx.update("shared", { accepted: { ...accepted, by: String(Number(accepted.by) + 1) } });
+    });
+  }
+}
+
+async function obey(order: Order): Promise<void> {
+  const state = openState(order.dir, { retiredMs: 0 });
+  if (order.kind === "random") return random(state, order.seed, order.from);
+  if (order.kind === "count") return count(state, order.own, order.times);
+  if (order.kind === "step") {
+    endAt(order.at);
+    return state.transaction(STEPPED);
+  }
+  return state.transaction(
+    async () => {
+      say("holding");
+      await new Promise(() => setInterval(() => {}, 1_000));
+    },
+    { what: "creel install slow-plugin" },
+  );
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  await obey(JSON.parse(line) as Order);
+  say("finished");
+  process.exit();
+}
