@@ -26,12 +26,7 @@ let waiting = 0;
 let pending = 0;
 
 /** `service` is a name of protocol/services.ts; the host decides whether this plugin may. */
-export function ask(
-  service: string,
-  args: unknown,
-  limit: number = LIMITS.askBytes,
-  dropped?: (call: number) => void,
-): Promise<unknown> {
+export function ask(service: string, args: unknown, limit: number = LIMITS.askBytes, dropped?: (call: number) => void): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
     if (waiting >= LIMITS.waitingAsks)
       throw coded("ERR_SERVICE_BUSY", `the plugin already has ${waiting + pending} questions to the host pending`);

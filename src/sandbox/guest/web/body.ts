@@ -4,10 +4,10 @@
  */
 import type { ReadableStream } from "web-streams-polyfill";
 import type { FetchPiece } from "../../../protocol/fetch-message.ts";
-import { part } from "../library.ts";
 import { bare, NativeTypeError, parse } from "../primordials.ts";
 import { bytesOf, contentOf, fromBytes, joined, textOf } from "./content.ts";
 import type { Content } from "./content.ts";
+import { multipartPart, streamsPart } from "./parts.ts";
 
 /** Where the rest of a body comes from. */
 export interface Source {
@@ -61,7 +61,7 @@ export class Body {
     return bytesOf(await consume(this.#state)).buffer;
   }
   async blob(): Promise<unknown> {
-    const type = typeOf(this) ?? "";
+    const type = mediaType(typeOf(this) ?? "");
     const bytes = bytesOf(await consume(this.#state));
     const { Blob: Made } = globalThis as unknown as { Blob: new (parts: unknown[], options: object) => unknown };
     return new Made([bytes], { type });
@@ -69,13 +69,20 @@ export class Body {
   async formData(): Promise<unknown> {
     const type = typeOf(this);
     const content = await consume(this.#state);
-    const { formOf } = part("web/multipart") as { formOf(content: Content, type: string | undefined): unknown };
-    return formOf(content, type);
+    return multipartPart().formOf(content, type);
   }
 }
 
 function typeOf(body: Body): string | undefined {
   return (body as unknown as { headers: { get(name: string): string | null } }).headers.get("content-type") ?? undefined;
+}
+
+/** As it is written when it was read: the one of a blob is. */
+function mediaType(text: string): string {
+  const [essence, ...parameters] = text.split(";").map((one) => one.trim());
+  if (!/^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+$/.test(essence!)) return "";
+  const written = parameters.filter((one) => one.includes("=")).map((one) => one.replace(/^[^=]*/, (name) => name.toLowerCase()));
+  return [essence!.toLowerCase(), ...written].join(";");
 }
 
 export function isUsed({ isUsed: wasRead, stream }: State): boolean {
@@ -93,7 +100,7 @@ export async function consume(state: State): Promise<Content> {
   if (stream) return drained(stream);
   if (content || source) state.isUsed = true;
   let all = content ?? bare({ text: "" });
-  for (let more = source !== undefined; more; ) {
+  for (let more = source !== undefined; more;) {
     const piece = bare(await source!.read());
     all = joined(all, piece);
     more = piece.more === true;
@@ -127,7 +134,7 @@ async function drained(stream: ReadableStream<Uint8Array>): Promise<Content> {
 }
 
 function streamOf({ content, source }: State): ReadableStream<Uint8Array> {
-  const { ReadableStream: Stream } = part("web/streams") as { ReadableStream: typeof ReadableStream };
+  const { ReadableStream: Stream } = streamsPart();
   let bytes = content && bytesOf(content);
   let hasMore = source !== undefined;
   return new Stream({
@@ -158,8 +165,7 @@ export function takeBody(body: Body, given: unknown): string | undefined {
   switch (typeof given === "object" ? (given as Record<symbol, unknown>)[Symbol.toStringTag as symbol] : undefined) {
     case "ReadableStream": {
       const stream = given as Disturbable;
-      if (stream.locked || stream._disturbed === true)
-        throw new NativeTypeError("Response body object should not be disturbed or locked");
+      if (stream.locked || stream._disturbed === true) throw new NativeTypeError("Response body object should not be disturbed or locked");
       state.stream = stream;
       return undefined;
     }
@@ -170,15 +176,13 @@ export function takeBody(body: Body, given: unknown): string | undefined {
       return blob.type === "" ? undefined : blob.type;
     }
     case "FormData": {
-      const { multipart } = part("web/multipart") as { multipart(form: unknown): { type: string; bytes(): Promise<Uint8Array> } };
-      const { type, bytes } = multipart(given);
-      state.source = once(bytes);
-      return type;
+      const form = multipartPart().multipart(given);
+      state.source = once(() => form.bytes());
+      return form.type;
     }
   }
   if (typeof given === "object" && typeof (given as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === "function") {
-    const { ReadableStream: Stream } = part("web/streams") as { ReadableStream: typeof ReadableStream };
-    state.stream = Stream.from(given as AsyncIterable<Uint8Array>);
+    state.stream = streamsPart().ReadableStream.from(given as AsyncIterable<Uint8Array>);
     return undefined;
   }
   state.content = contentOf(given);

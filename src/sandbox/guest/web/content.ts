@@ -36,7 +36,7 @@ export function contentOf(body: unknown): Content {
   if (isView(body)) return bare({ bytes: fromBytes(new NativeUint8Array(body.buffer, body.byteOffset, body.byteLength)) });
   if (body instanceof NativeArrayBuffer) return bare({ bytes: fromBytes(new NativeUint8Array(body)) });
   const isForm = typeof body === "object" && (body as Record<symbol, unknown>)[kind] === "URLSearchParams";
-  return bare({ text: NativeString(body), type: isForm ? FORM : "text/plain;charset=UTF-8" });
+  return bare({ text: toWellFormed(NativeString(body)), type: isForm ? FORM : "text/plain;charset=UTF-8" });
 }
 
 /** Without the mark that some put before UTF-8. */

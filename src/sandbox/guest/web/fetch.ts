@@ -2,7 +2,6 @@
 import type { FetchAnswer, FetchPiece } from "../../../protocol/fetch-message.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { ask, say } from "../asks.ts";
-import { part } from "../library.ts";
 import { bare, call, NativePromise, NativeString, NativeTypeError, promiseThen, upperCase } from "../primordials.ts";
 import type { AbortSignal } from "./abort.ts";
 import { Body, consume, stateOf, takeBody } from "./body.ts";
@@ -10,6 +9,7 @@ import type { Source } from "./body.ts";
 import type { Content } from "./content.ts";
 import { Headers, tableOf } from "./headers.ts";
 import type { HeaderTable } from "./headers.ts";
+import { abortPart, streamsPart } from "./parts.ts";
 import { isRequest, Request } from "./request.ts";
 import type { RequestInit } from "./request.ts";
 import { received, Response } from "./response.ts";
@@ -59,12 +59,8 @@ function outgoing(input: unknown, init: RequestInit | undefined): Outgoing {
 
 function signalOf(given: unknown): AbortSignal | undefined {
   if (given === undefined || given === null) return undefined;
-  if (!abort().isSignal(given)) throw new NativeTypeError("RequestInit: Expected signal to be an instance of AbortSignal.");
+  if (!abortPart().isSignal(given)) throw new NativeTypeError("RequestInit: Expected signal to be an instance of AbortSignal.");
   return given;
-}
-
-function abort(): typeof import("./abort.ts") {
-  return part("web/abort") as unknown as typeof import("./abort.ts");
 }
 
 /** A body that is made as it goes is put together before it is sent. */
@@ -73,23 +69,24 @@ async function collected(body: Body): Promise<Content> {
   if (!stream) return consume(stateOf(body));
   const copy = new Body();
   let bytes = 0;
-  const { ReadableStream: Stream } = part("web/streams") as { ReadableStream: typeof import("web-streams-polyfill").ReadableStream };
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of stream) {
       bytes += chunk.byteLength;
       if (bytes > LIMITS.fetchRequestBytes)
-        throw Object.assign(new TypeError(`the request's body has more than ${LIMITS.fetchRequestBytes} bytes`), { code: "ERR_FETCH_REQUEST_SIZE" });
+        throw Object.assign(new TypeError(`the request's body has more than ${LIMITS.fetchRequestBytes} bytes`), {
+          code: "ERR_FETCH_REQUEST_SIZE",
+        });
       yield chunk;
     }
   };
-  stateOf(copy).stream = Stream.from(counted());
+  stateOf(copy).stream = streamsPart().ReadableStream.from(counted());
   return consume(stateOf(copy));
 }
 
 function heeding<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new NativePromise((resolve, reject) => {
-    const forget = abort().onAbort(signal, () => reject(signal.reason));
+    const forget = abortPart().onAbort(signal, () => reject(signal.reason));
     void call(promiseThen, work, [resolve, reject]);
     void call(promiseThen, work, [forget, forget]);
   });
@@ -108,7 +105,7 @@ class Remote implements Source {
     this.#id = id;
     this.#signal = signal;
     this.failed = undefined;
-    if (signal) this.#forget = abort().onAbort(signal, () => this.#abort(signal.reason));
+    if (signal) this.#forget = abortPart().onAbort(signal, () => this.#abort(signal.reason));
   }
 
   asking(service: string, args: object, limit?: number): Promise<unknown> {
@@ -152,5 +149,7 @@ class Remote implements Source {
     this.failed?.(reason);
   }
 }
+
+Object.defineProperty(fetch, "length", { value: 1 });
 
 export { Headers, Request, Response };

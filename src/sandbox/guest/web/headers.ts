@@ -148,7 +148,8 @@ export class Headers {
 }
 
 function need(given: number, wanted: number, method: string): void {
-  if (given < wanted) throw new NativeTypeError(`Headers.${method}: ${wanted} argument${wanted > 1 ? "s" : ""} required, but only ${given} present.`);
+  if (given < wanted)
+    throw new NativeTypeError(`Headers.${method}: ${wanted} argument${wanted > 1 ? "s" : ""} required, but only ${given} present.`);
 }
 
 function keyOf(name: unknown, method: string): string {
@@ -181,4 +182,4 @@ const { entries } = Headers.prototype;
 Object.defineProperty(Headers.prototype, Symbol.iterator, { value: entries, writable: true, configurable: true });
 Object.defineProperty(Headers, "length", { value: 0 });
 expose(Headers);
-inspectAs<Headers>(Headers, (self) => Object.fromEntries([...self]));
+inspectAs<Headers>(Headers, (self) => Object.fromEntries(self));

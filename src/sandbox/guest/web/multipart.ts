@@ -86,7 +86,7 @@ function read(text: string, boundary: string, form: FormLike): void {
   const mark = `--${boundary}`;
   const start = text.indexOf(mark);
   if (start === -1) throw fault;
-  for (let at = start + mark.length; text.slice(at, at + 2) !== "--"; ) {
+  for (let at = start + mark.length; text.slice(at, at + 2) !== "--";) {
     if (text.slice(at, at + 2) !== "\r\n") throw fault;
     const headEnd = text.indexOf("\r\n\r\n", at);
     const end = text.indexOf(`\r\n${mark}`, headEnd + 2);

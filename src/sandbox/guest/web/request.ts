@@ -1,10 +1,10 @@
 /** Inside the isolate: `Request`. What browsers need for themselves (mode, credentials, cache) is taken, and means nothing here. */
-import { part } from "../library.ts";
 import { NativeString, NativeTypeError, upperCase } from "../primordials.ts";
 import type { AbortSignal } from "./abort.ts";
 import { Body, copyBody, isUsable, stateOf, takeBody } from "./body.ts";
 import { Headers } from "./headers.ts";
 import { expose, inspectAs } from "./idl.ts";
+import { abortPart, parsedUrl } from "./parts.ts";
 
 export interface RequestInit {
   method?: unknown;
@@ -24,8 +24,15 @@ export interface RequestInit {
 
 export let isRequest: (value: unknown) => value is Request;
 
-const KNOWN = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"];
-const INERT = { mode: "cors", credentials: "same-origin", cache: "default", referrer: "about:client", referrerPolicy: "", integrity: "" } as const;
+const KNOWN = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]);
+const INERT = {
+  mode: "cors",
+  credentials: "same-origin",
+  cache: "default",
+  referrer: "about:client",
+  referrerPolicy: "",
+  integrity: "",
+} as const;
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   mode: ["navigate", "same-origin", "no-cors", "cors"],
   credentials: ["omit", "same-origin", "include"],
@@ -58,8 +65,7 @@ export class Request extends Body {
     if (given.method !== undefined) this.#method = methodOf(given.method);
     if (given.redirect !== undefined) this.#redirect = oneOf("redirect", given.redirect);
     if (given.keepalive !== undefined) this.#keepalive = Boolean(given.keepalive);
-    for (const key of Object.keys(INERT) as (keyof typeof INERT)[])
-      if (given[key] !== undefined) this.#inert[key] = oneOf(key, given[key]);
+    for (const key of Object.keys(INERT) as (keyof typeof INERT)[]) if (given[key] !== undefined) this.#inert[key] = oneOf(key, given[key]);
     const signal = given.signal === undefined && from ? from.#signal : given.signal;
     if (signal !== undefined && signal !== null) this.#signal = followed(signal);
     this.#headers = new Headers(given.headers ?? (from ? from.#headers : undefined));
@@ -134,7 +140,7 @@ export class Request extends Body {
   }
   /** Made when somebody asks: most requests are never aborted. */
   get signal(): AbortSignal {
-    return (this.#signal ??= new (abort().AbortController)().signal);
+    return (this.#signal ??= new (abortPart().AbortController)().signal);
   }
   get duplex(): string {
     return "half";
@@ -154,34 +160,18 @@ export class Request extends Body {
   }
 }
 
-function abort(): typeof import("./abort.ts") {
-  return part("web/abort") as unknown as typeof import("./abort.ts");
-}
-
 /** One of its own, that follows the given one. */
 function followed(signal: unknown): AbortSignal {
-  const { AbortSignal: Signal, isSignal } = abort();
+  const { AbortSignal: Signal, isSignal } = abortPart();
   if (!isSignal(signal)) throw new NativeTypeError("RequestInit: Expected signal to be an instance of AbortSignal.");
   return Signal.any([signal]);
 }
 
-interface ParsedUrl {
-  readonly href: string;
-  readonly username: string;
-  readonly password: string;
-}
-
 function parsed(input: unknown): string {
-  const { URL: Parser } = part("web/url") as { URL: new (url: string) => ParsedUrl };
-  const text = NativeString(input);
-  let url: ParsedUrl;
-  try {
-    url = new Parser(text);
-  } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${text}`, { cause });
-  }
-  if (url.username !== "" || url.password !== "") throw new TypeError(`Request cannot be constructed from a URL that includes credentials: ${text}`);
-  return url.href;
+  const { href, username, password } = parsedUrl(input);
+  if (username !== "" || password !== "")
+    throw new TypeError(`Request cannot be constructed from a URL that includes credentials: ${href}`);
+  return href;
 }
 
 function methodOf(given: unknown): string {
@@ -189,30 +179,34 @@ function methodOf(given: unknown): string {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(text)) throw new NativeTypeError(`'${text}' is not a valid HTTP method.`);
   const upper = upperCase(text);
   if (["CONNECT", "TRACE", "TRACK"].includes(upper)) throw new NativeTypeError(`'${text}' HTTP method is unsupported.`);
-  return KNOWN.includes(upper) ? upper : text;
+  return KNOWN.has(upper) ? upper : text;
 }
 
 function oneOf(key: string, given: unknown): string {
   const text = NativeString(given);
   const choices = CHOICES[key];
-  if (choices && !choices.includes(text)) throw new TypeError(`RequestInit: ${key} "${text}" is not an accepted value. Expected one of ${choices.join(", ")}.`);
+  if (choices && !choices.includes(text))
+    throw new TypeError(`RequestInit: ${key} "${text}" is not an accepted value. Expected one of ${choices.join(", ")}.`);
   return text;
 }
 
 Object.defineProperty(Request, "length", { value: 1 });
 expose(Request);
-inspectAs<Request>(Request, ({ method, url, headers, destination, referrer, referrerPolicy, mode, credentials, cache, redirect, integrity, keepalive, signal }) => ({
-  method,
-  url,
-  headers,
-  destination,
-  referrer,
-  referrerPolicy,
-  mode,
-  credentials,
-  cache,
-  redirect,
-  integrity,
-  keepalive,
-  signal,
-}));
+inspectAs<Request>(
+  Request,
+  ({ method, url, headers, destination, referrer, referrerPolicy, mode, credentials, cache, redirect, integrity, keepalive, signal }) => ({
+    method,
+    url,
+    headers,
+    destination,
+    referrer,
+    referrerPolicy,
+    mode,
+    credentials,
+    cache,
+    redirect,
+    integrity,
+    keepalive,
+    signal,
+  }),
+);

@@ -1,12 +1,11 @@
 /** Inside the isolate: `Response`. */
 import type { FetchAnswer } from "../../../protocol/fetch-message.ts";
-import { part } from "../library.ts";
 import { bare, NativeNumber, NativeString, NativeTypeError, stringify } from "../primordials.ts";
 import { Body, copyBody, stateOf, takeBody } from "./body.ts";
 import type { Source } from "./body.ts";
 import { freeze, Headers, headersOf } from "./headers.ts";
-import type { HeaderTable } from "./headers.ts";
 import { expose, inspectAs } from "./idl.ts";
+import { parsedUrl } from "./parts.ts";
 
 interface Init {
   status?: unknown;
@@ -19,7 +18,7 @@ export let received: (answer: FetchAnswer, source: Source | undefined) => Respon
 
 /** Of which there cannot be a body. */
 const EMPTY = [101, 204, 205, 304];
-const REDIRECTS = [301, 302, 303, 307, 308];
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export class Response extends Body {
   #status = 200;
@@ -35,7 +34,7 @@ export class Response extends Body {
       const response = new Response();
       response.#status = answer.status;
       response.#statusText = answer.statusText;
-      response.#headers = freeze(headersOf(answer.headers as HeaderTable));
+      response.#headers = freeze(headersOf(answer.headers));
       response.#url = answer.url;
       response.#redirected = answer.redirected;
       response.#type = "basic";
@@ -77,18 +76,12 @@ export class Response extends Body {
   }
 
   static redirect(url: unknown, status: unknown = 302): Response {
-    const { URL: Parser } = part("web/url") as { URL: new (url: string) => { href: string } };
-    let location: string;
-    try {
-      location = new Parser(NativeString(url)).href;
-    } catch (cause) {
-      throw new TypeError(`Failed to parse URL from ${NativeString(url)}`, { cause });
-    }
+    const { href } = parsedUrl(url);
     const code = NativeNumber(status);
-    if (!REDIRECTS.includes(code)) throw new RangeError(`Invalid status code ${code}`);
+    if (!REDIRECTS.has(code)) throw new RangeError(`Invalid status code ${code}`);
     const response = new Response();
     response.#status = code;
-    response.#headers.set("location", location);
+    response.#headers.set("location", href);
     freeze(response.#headers);
     return response;
   }
