@@ -73,8 +73,7 @@ const cells = oracle("thread", { subtle: SCRIPT });
 
 describe("crypto.subtle", () => {
   it("says what Node's says", async () => {
-    await cells.agree("subtle");
-    expect(SCRIPT.expressions.length).toBeGreaterThan(40);
+    expect(await cells.differences("subtle")).toEqual([]);
   });
 });
 
@@ -154,18 +153,18 @@ it("crypto.subtle works behind the walls", async () => {
   expect(verify(null, Buffer.from("x"), { key: key!, format: "der", type: "spki" }, signature!)).toBe(true);
 });
 
-describe("the lane's desk", () => {
-  const refusals = (questions: readonly (readonly [string, string])[]) => {
-    const desk = new SubtleDesk();
-    return Promise.all(
-      questions.map(([operation, args]) => {
-        const { promise, resolve } = Promise.withResolvers<{ isOk: boolean; code: string }>();
-        desk.ask(operation, args, (isOk, text) => resolve({ isOk, code: (JSON.parse(text) as { code: string }).code }));
-        return promise;
-      }),
-    );
-  };
+function refusals(questions: readonly (readonly [string, string])[]): Promise<{ isOk: boolean; code: string }[]> {
+  const desk = new SubtleDesk();
+  return Promise.all(
+    questions.map(([operation, args]) => {
+      const { promise, resolve } = Promise.withResolvers<{ isOk: boolean; code: string }>();
+      desk.ask(operation, args, (isOk, text) => resolve({ isOk, code: (JSON.parse(text) as { code: string }).code }));
+      return promise;
+    }),
+  );
+}
 
+describe("the lane's desk", () => {
   it("junk is refused by a name of WebCrypto's", async () => {
     const answers = await refusals([
       ["nope", "{}"],
@@ -199,6 +198,6 @@ describe("the lane's desk", () => {
     await new Promise<void>((resolve) => {
       desk.ask("generateKey", question, () => resolve());
     });
-    expect(told.toSorted()).toEqual([0, 1]);
+    expect(told.toSorted((a, b) => a - b)).toEqual([0, 1]);
   });
 });
