@@ -73,7 +73,7 @@ export class KvStore {
   }
 
   set(key: string, text: string, lifetime: Lifetime, done?: Done<unknown>): Promise<void> {
-    return this.#write((sql) => this.#put(sql, key, text, lifetime, undefined), done);
+    return this.#write((sql) => this.#put(sql, key, text, lifetime, undefined), done, text.length);
   }
 
   /** Writes if the entry is still of that version; undefined: if there is none. Gives what is there instead, `null` for nothing; undefined: it was written. */
@@ -84,12 +84,16 @@ export class KvStore {
     lifetime: Lifetime,
     done?: Done<Entry | null | undefined>,
   ): Promise<Entry | null | undefined> {
-    return this.#write((sql) => {
-      const row = this.#find(sql, key);
-      if (row?.version !== version) return row ? { text: row.value, version: row.version } : null;
-      this.#put(sql, key, text, lifetime, row);
-      return undefined;
-    }, done);
+    return this.#write(
+      (sql) => {
+        const row = this.#find(sql, key);
+        if (row?.version !== version) return row ? { text: row.value, version: row.version } : null;
+        this.#put(sql, key, text, lifetime, row);
+        return undefined;
+      },
+      done,
+      text.length,
+    );
   }
 
   /** The sum. What is not there counts as 0; how long it is kept is said by whoever begins to count. */
@@ -158,15 +162,19 @@ export class KvStore {
   }
 
   /** In one transaction, within the quota. When there is no room, what has run out is deleted first. */
-  async #write<T>(work: (sql: KvStatements) => T, done: Done<T> | undefined): Promise<T> {
+  async #write<T>(work: (sql: KvStatements) => T, done: Done<T> | undefined, bytes = 0): Promise<T> {
     const attempt = (): Promise<T> =>
-      this.#store.transact((sql) => {
-        const before = useIn(sql);
-        const result = work(sql);
-        this.#checkQuota(before, useIn(sql));
-        sql.sweep.run(this.#now(), LIMITS.kvSweep);
-        return result;
-      }, done);
+      this.#store.transact(
+        (sql) => {
+          const before = useIn(sql);
+          const result = work(sql);
+          this.#checkQuota(before, useIn(sql));
+          sql.sweep.run(this.#now(), LIMITS.kvSweep);
+          return result;
+        },
+        done,
+        bytes,
+      );
     try {
       return await attempt();
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * Trusted side: a SQLite file of ours in the state folder, or one in memory. `node:sqlite` works on the caller's thread, which is
- * the gateway's: so nothing here ever waits for a lock (see turns.ts), and a checkpoint is small.
+ * the gateway's: so nothing here ever waits for a lock (see turns.ts) or, as a rule, for the disk (see checkpoints.ts).
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync } from "node:fs";

@@ -4,6 +4,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { CreelError } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { checkpoints } from "./checkpoints.ts";
 import { isCorrupt, openDatabase, setAside, wordsFor } from "./database.ts";
 import type { DatabaseSpec } from "./database.ts";
 import { Turns } from "./turns.ts";
@@ -22,10 +24,15 @@ interface Opened<Statements> {
   readonly sql: Statements;
 }
 
+/** A row, its two indexes and a sum: four pages, whatever is in them. */
+const TRANSACTION_BYTES = 4 * 4_096;
+
 export class Store<Statements> {
   readonly #spec: StoreSpec<Statements>;
   readonly #turns = new Turns();
   #opened: Opened<Statements> | undefined;
+  /** About as much as has been written since the log was last to be moved into the file. */
+  #logBytes = 0;
   #isClosed = false;
 
   constructor(spec: StoreSpec<Statements>) {
@@ -47,14 +54,15 @@ export class Store<Statements> {
     }
   }
 
-  /** As `do`, in one transaction, with the write lock from the start: what is read in it must still be so when it is written. */
-  transact<T>(work: (sql: Statements) => T, done?: Done<T>): Promise<T> {
+  /** As `do`, in one transaction, with the write lock from the start: what is read in it must still be so when it is written. It writes about so many bytes. */
+  transact<T>(work: (sql: Statements) => T, done?: Done<T>, bytes = 0): Promise<T> {
     return this.do(() => {
       const { database, sql } = this.#open();
       database.exec("BEGIN IMMEDIATE");
       try {
         const result = work(sql);
         database.exec("COMMIT");
+        this.#wrote(bytes);
         return result;
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
@@ -73,6 +81,14 @@ export class Store<Statements> {
     this.#isClosed = true;
     this.#opened?.database.close();
     this.#opened = undefined;
+  }
+
+  #wrote(bytes: number): void {
+    const { path } = this.#spec;
+    this.#logBytes += bytes + TRANSACTION_BYTES;
+    if (path === undefined || this.#logBytes < LIMITS.storeLogBytes) return;
+    this.#logBytes = 0;
+    checkpoints.ask(path);
   }
 
   #open(): Opened<Statements> {
