@@ -19,7 +19,7 @@ import { touched } from "./members.ts";
 import type { LoadChunk } from "./library.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
-import { dropTimersOf, fire, timerGlobals } from "./timers.ts";
+import { dropTimersOf, fire, notCallable, timerGlobals } from "./timers.ts";
 import { setWorld, world } from "./world.ts";
 import type { GuestFacts } from "../../protocol/guest-world.ts";
 
@@ -263,7 +263,7 @@ function install(): void {
     ...timerGlobals,
     console: consoleGlobal,
     queueMicrotask: (fn: unknown) => {
-      if (typeof fn !== "function") throw new NativeError("queueMicrotask needs a function");
+      if (typeof fn !== "function") throw notCallable(fn);
       void call(promiseThen, NativePromise.resolve(), [() => call(fn as () => void, undefined, [])]);
     },
   };

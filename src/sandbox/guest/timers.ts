@@ -2,7 +2,7 @@
 import { MAIL } from "../../protocol/mail.ts";
 import { limits } from "./limits.ts";
 import { beginTurn, post, turn } from "./mailbox.ts";
-import { call as invoke, NativeError, NativeFloor, NativeNumber, SafeMap } from "./primordials.ts";
+import { call as invoke, NativeError, NativeFloor, NativeNumber, NativeTypeError, SafeMap } from "./primordials.ts";
 
 interface Entry {
   run: () => void;
@@ -40,8 +40,16 @@ class Timeout {
   }
 }
 
+/** As Node says it. */
+export function notCallable(got: unknown): Error {
+  const message = `The "callback" argument must be of type function. Received ${got === undefined ? "undefined" : `type ${typeof got}`}`;
+  const error = new NativeTypeError(message) as TypeError & { code: string };
+  error.code = "ERR_INVALID_ARG_TYPE";
+  return error;
+}
+
 function start(fn: unknown, delay: unknown, repeats: boolean, args: unknown[]): Timeout {
-  if (typeof fn !== "function") throw new NativeError("a timer needs a function");
+  if (typeof fn !== "function") throw notCallable(fn);
   if (pending >= limits.timers) throw new NativeError(`a plugin may have ${limits.timers} timers pending`);
   const wanted = NativeFloor(NativeNumber(delay));
   // Node's own rule: anything outside 1 … 2^31 - 1 means 1.

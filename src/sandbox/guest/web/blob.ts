@@ -2,6 +2,7 @@
 import { TextDecoder, TextEncoder } from "./encoding.ts";
 import { cloneAs, coded, expose, inspectAs, missing, wrongType } from "./idl.ts";
 import { ReadableStream } from "./streams.ts";
+import { TextDecoderStream } from "./text-streams.ts";
 
 /** What a stream gives at a time. */
 const PIECE = 65_536;
@@ -43,11 +44,14 @@ export class Blob {
       throw coded(TypeError, "ERR_INVALID_ARG_TYPE", "Value cannot be converted to sequence.");
     if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function")
       throw wrongType("options", "a dictionary", options);
-    const { type = "", endings = "transparent" } = options ?? {};
+    // In the order of the alphabet, as Web IDL reads dictionaries.
+    const { endings = "transparent", type = "" } = options ?? {};
     const mode = String(endings);
     if (mode !== "transparent" && mode !== "native")
       throw coded(TypeError, "ERR_INVALID_ARG_VALUE", `The property 'options.endings' is invalid. Received '${mode}'`);
-    if (parts !== undefined) this.#bytes = join([...(parts as Iterable<unknown>)].map((part) => bytesOf(part, mode === "native")));
+    const pieces: Uint8Array[] = [];
+    for (const part of (parts ?? []) as Iterable<unknown>) pieces.push(bytesOf(part, mode === "native"));
+    this.#bytes = join(pieces);
     this.#type = typeOf(type);
   }
 
@@ -70,6 +74,9 @@ export class Blob {
   }
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
     return this.#bytes.slice();
+  }
+  textStream(): ReadableStream<string> {
+    return this.stream().pipeThrough(new TextDecoderStream());
   }
   stream(): ReadableStream<Uint8Array> {
     const bytes = this.#bytes;
@@ -144,8 +151,15 @@ function typeOf(type: unknown): string {
 /** Counts from the end if it is negative, as `slice` of arrays does. */
 function clamp(value: unknown, usual: number, size: number): number {
   if (value === undefined) return usual;
-  const at = Math.trunc(Number(value)) || 0;
+  const at = rounded(Number(value));
   return at < 0 ? Math.max(size + at, 0) : Math.min(at, size);
+}
+
+/** As Web IDL clamps: to the nearest number, and from the middle to the even one. */
+function rounded(value: number): number {
+  const down = Math.floor(value);
+  const isUp = value - down > 0.5 || (value - down === 0.5 && down % 2 !== 0);
+  return (isUp ? down + 1 : down) || 0;
 }
 
 for (const Class of [Blob, File]) expose(Class);

@@ -143,4 +143,6 @@ export const console = {
 };
 
 for (const [name, method] of Object.entries(console)) Object.defineProperty(method, "name", { value: name, configurable: true });
+// A namespace: between it and Object.prototype there is an object without anything.
+Object.setPrototypeOf(console, {});
 Object.defineProperty(console, Symbol.toStringTag, { value: "console", configurable: true });

@@ -83,7 +83,7 @@ export class DOMException {
     return Fields.messageOf(this);
   }
   get code(): number {
-    return CODES.get(this.name) ?? 0;
+    return CODES.get(Fields.nameOf(this)) ?? 0;
   }
 }
 

@@ -3,7 +3,7 @@ import { structuredClone } from "./clone.ts";
 import { now, timeOrigin } from "./clock.ts";
 import { DOMException } from "./dom-exception.ts";
 import { EventTarget } from "./events.ts";
-import { coded, expose, inspectAs, missing } from "./idl.ts";
+import { coded, expose, inspectAs, missing, wrongType } from "./idl.ts";
 import { usv } from "./text.ts";
 
 const OURS = Symbol("ours");
@@ -47,6 +47,7 @@ export class PerformanceMark extends PerformanceEntry {
   readonly #detail: unknown;
   constructor(name: unknown, ...[options]: [options?: MarkOptions | null]) {
     if (arguments.length === 0) throw missing("name");
+    if (options !== undefined && options !== null && typeof options !== "object") throw wrongType("options", "of type object", options);
     const { startTime, detail } = options ?? {};
     const at = startTime === undefined ? now() : Number(startTime);
     if (!(at >= 0)) throw coded(TypeError, "ERR_PERFORMANCE_INVALID_TIMESTAMP", `${at} is not a valid timestamp`);
@@ -119,10 +120,9 @@ export class Performance extends EventTarget {
     if (arguments.length === 0) throw missing("name");
     const options: MeasureOptions = typeof from === "object" && from !== null ? from : { start: from, end: to };
     const { start, end, duration, detail } = options;
-    if (start !== undefined && end !== undefined && duration !== undefined) {
-      const rule = "Must not have options.start, options.end, and options.duration specified";
-      throw coded(TypeError, "ERR_PERFORMANCE_MEASURE_INVALID_OPTIONS", rule);
-    }
+    if (options === from && to !== undefined) throw invalid("endMark must not be specified");
+    if (start !== undefined && end !== undefined && duration !== undefined)
+      throw invalid("Must not have options.start, options.end, and options.duration specified");
     const until =
       end !== undefined ? timeOf(end) : start !== undefined && duration !== undefined ? timeOf(start) + timeOf(duration) : now();
     const since = start !== undefined ? timeOf(start) : duration !== undefined && end !== undefined ? until - timeOf(duration) : 0;
@@ -160,6 +160,10 @@ function timeOf(mark: unknown): number {
 
 function clear(type: string, name: string | undefined): void {
   entries = entries.filter((one) => one.entryType !== type || (name !== undefined && one.name !== name));
+}
+
+function invalid(rule: string): TypeError {
+  return coded(TypeError, "ERR_PERFORMANCE_MEASURE_INVALID_OPTIONS", rule);
 }
 
 function illegal(): TypeError {
