@@ -291,6 +291,17 @@ it("a plugin that uses its store without end is refused for a while", () => {
   expect(kv.store({ ...plugin, id: "other" })).toBeDefined();
 });
 
+it("a thread moves the log into the file while the store is in use", async () => {
+  const { path, store } = stage();
+  await store.set("first", "1", undefined);
+  const emptyBytes = statSync(path).size;
+  const value = JSON.stringify("v".repeat(100_000));
+  for (let i = 0; i * value.length < 2 * LIMITS.storeLogBytes; i++) await store.set(`k${i}`, value, undefined);
+  await expect.poll(() => statSync(path).size, { timeout: 10_000 }).toBeGreaterThan(emptyBytes + LIMITS.storeLogBytes / 2);
+  await store.set("still", "here", undefined);
+  await store.close();
+}, 15_000);
+
 it("ids that differ in case only, or have a slash, have files of their own", () => {
   const ids = ["plugin", "Plugin", "@scope/plugin", "scope+plugin", "a".repeat(128), `${"a".repeat(127)}b`];
   const names = ids.map((id) => storeName(id).toLowerCase());
