@@ -25,8 +25,9 @@ export interface Placed {
 export function placed(code: string, path: string, isCode: boolean): Placed | undefined {
   const lang = LANGUAGE.exec(path)?.[1] ?? (isCode ? "ts" : undefined);
   if (lang === undefined || !MENTIONED.test(code)) return undefined;
-  const { program, module, errors } = parseSync(path, code, { lang: lang as "js" });
-  if (errors.length > 0) return undefined;
+  const parsed = parse(path, code, lang as "js");
+  if (!parsed) return undefined;
+  const { program, module } = parsed;
   const own = OWN.filter((name) => code.includes(name) && !program.body.some((statement) => declares(statement, name)));
   if (own.length === 0 && module.importMetas.length === 0) return undefined;
   const text = new RolldownMagicString(code);
@@ -38,6 +39,15 @@ export function placed(code: string, path: string, isCode: boolean): Placed | un
   const first = program.body.find((statement) => !("directive" in statement && typeof statement.directive === "string"));
   text.appendLeft(first?.start ?? code.length, head);
   return { code: text.toString(), map: text.generateMap({ hires: true }).toString() };
+}
+
+/** A module of ECMAScript, or else a CommonJS file, which may be sloppy and return from itself. */
+function parse(path: string, code: string, lang: "js"): Parsed | undefined {
+  for (const sourceType of ["unambiguous", "commonjs"] as const) {
+    const parsed = parseSync(path, code, { lang, sourceType });
+    if (parsed.errors.length === 0) return parsed;
+  }
+  return undefined;
 }
 
 function metaOf(path: string): string {

@@ -130,7 +130,8 @@ describe("what a cell says it did to its files", () => {
     ];
     await write(names.map((name) => put(name, 0, name)));
     const found = (await contents()).map(([path, , text]) => [path, text]);
-    expect(found.toSorted()).toEqual(names.map((name) => [name, name]).toSorted());
+    expect(new Set(found.map(([path]) => path))).toEqual(new Set(names));
+    expect(found.filter(([path, text]) => path !== text)).toEqual([]);
   });
 
   it("a name that begins with another's is not below it", async () => {
@@ -223,7 +224,7 @@ describe("a volume on disk", () => {
     const first = volumesIn(state);
     await first.write([put("a", 0, "x")]);
     await first.volumes.close();
-    const [name] = readdirSync(join(state, "volumes")).filter((one) => one.endsWith(".sqlite"));
+    const name = readdirSync(join(state, "volumes")).find((one) => one.endsWith(".sqlite"));
     writeFileSync(join(state, "volumes", name!), "this is no database, whatever its name says. ".repeat(100));
     const second = volumesIn(state);
     expect(await second.contents()).toEqual([]);
