@@ -1,0 +1,80 @@
+/**
+ * Trusted side: one block of 512 bytes that begins an entry of a tar archive. Tools that read tar differ in what they make of an unusual
+ * header, and archives have been made that show one file to a reviewer and another one to the installer. So what is unusual is refused.
+ */
+import { CreelError } from "../protocol/errors.ts";
+
+export const BLOCK = 512;
+
+export interface TarHeader {
+  /** Not decoded: an extended header may replace it. */
+  readonly name: Buffer;
+  readonly type: string;
+  readonly bytes: number;
+}
+
+const SUM_AT = 148;
+const PREFIX_AT = 345;
+/** Writers that are not content with POSIX put two times behind the prefix. */
+const PREFIX_END = 476;
+const POSIX = "ustar\x0000";
+const GNU = "ustar  \0";
+
+const ZEROS = Buffer.alloc(64 * 1024);
+
+/** Of at most 64 KB. */
+export const isZero = (bytes: Buffer): boolean => bytes.equals(ZEROS.subarray(0, bytes.length));
+
+/** `at` is where the block lies in the archive, for messages. */
+export function readHeader(block: Buffer, at: number): TarHeader {
+  const refuse = (detail: string): CreelError => new CreelError("ERR_ARCHIVE_FORMAT", { detail: `the header at byte ${at} ${detail}` });
+  if (octal(block.subarray(SUM_AT, SUM_AT + 8)) !== sumOf(block)) throw refuse("has a wrong checksum");
+  const magic = block.toString("latin1", 257, 265);
+  if (magic !== POSIX && magic !== GNU) throw refuse("is of an unknown kind of tar");
+  const bytes = number(block.subarray(124, 136));
+  if (bytes === undefined) throw refuse("has a size that is no number");
+  const name = textOf(block.subarray(0, 100));
+  const prefix = prefixOf(block, magic);
+  if (!name || !prefix) throw refuse("has bytes after the end of its name");
+  return {
+    name: prefix.length > 0 ? Buffer.concat([prefix, Buffer.from("/"), name]) : name,
+    type: String.fromCharCode(block[156]!),
+    bytes,
+  };
+}
+
+function sumOf(block: Buffer): number {
+  let sum = 0;
+  for (let i = 0; i < BLOCK; i++) sum += i >= SUM_AT && i < SUM_AT + 8 ? 0x20 : block[i]!;
+  return sum;
+}
+
+/** GNU keeps times and the maps of sparse files in the place of the prefix. */
+function prefixOf(block: Buffer, magic: string): Buffer | undefined {
+  const field = block.subarray(PREFIX_AT, PREFIX_AT + 155);
+  if (magic === GNU) return isZero(field) ? field.subarray(0, 0) : undefined;
+  const end = field.indexOf(0);
+  if (end < 0) return field;
+  return isZero(block.subarray(PREFIX_AT + end, PREFIX_END)) ? field.subarray(0, end) : undefined;
+}
+
+/** Undefined: there is more after the NUL that ends it. */
+function textOf(field: Buffer): Buffer | undefined {
+  const end = field.indexOf(0);
+  if (end < 0) return field;
+  return isZero(field.subarray(end)) ? field.subarray(0, end) : undefined;
+}
+
+/** Octal digits, or, as GNU writes what is too large for them, the number itself after a byte of 0x80. */
+function number(field: Buffer): number | undefined {
+  if (field[0]! < 0x80) return octal(field);
+  if (field[0] !== 0x80) return undefined;
+  let value = 0;
+  for (const byte of field.subarray(1)) value = value * 256 + byte;
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function octal(field: Buffer): number | undefined {
+  const digits = /^ *([0-7]+)[ \0]*$/.exec(field.toString("latin1"))?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 8);
+}
