@@ -193,6 +193,15 @@ declare var crypto: Crypto;
 
 /* Modules */
 
+/** A module's place inside the sandbox: the package is at /plugin. */
+interface ImportMeta {
+  readonly url: string;
+  readonly filename: string;
+  readonly dirname: string;
+}
+declare var __filename: string;
+declare var __dirname: string;
+
 declare module "path" {
   interface ParsedPath {
     root: string;
@@ -541,6 +550,378 @@ declare module "crypto" {
   export const getRandomValues: Crypto["getRandomValues"];
 }
 
+declare module "url" {
+  const URLClass: typeof URL;
+  const URLSearchParamsClass: typeof URLSearchParams;
+  export { URLClass as URL, URLSearchParamsClass as URLSearchParams };
+  export class Url {
+    protocol: string | null;
+    slashes: boolean | null;
+    auth: string | null;
+    host: string | null;
+    port: string | null;
+    hostname: string | null;
+    hash: string | null;
+    search: string | null;
+    query: string | Record<string, string | string[] | undefined> | null;
+    pathname: string | null;
+    path: string | null;
+    href: string;
+  }
+  /** The old interface; `new URL()` is safer. */
+  export function parse(url: string, parseQuery?: boolean, slashesDenoteHost?: boolean): Url;
+  export function resolve(from: string, to: string): string;
+  export function resolveObject(from: string | Url, to: string | Url): Url;
+  export function format(
+    url: string | URL | Partial<Url>,
+    options?: { auth?: boolean; fragment?: boolean; search?: boolean; unicode?: boolean },
+  ): string;
+  export function domainToASCII(domain: string): string;
+  export function pathToFileURL(path: string, options?: object): URL;
+  export function fileURLToPath(url: string | URL, options?: object): string;
+  export function fileURLToPathBuffer(url: string | URL, options?: object): Buffer;
+  export function urlToHttpOptions(url: URL): Record<string, unknown>;
+}
+
+declare module "assert" {
+  interface Assert {
+    (value: unknown, message?: string | Error): asserts value;
+    AssertionError: typeof AssertionErrorClass;
+    ok(value: unknown, message?: string | Error): asserts value;
+    fail(message?: string | Error): never;
+    equal(actual: unknown, expected: unknown, message?: string | Error): void;
+    notEqual(actual: unknown, expected: unknown, message?: string | Error): void;
+    deepEqual(actual: unknown, expected: unknown, message?: string | Error): void;
+    notDeepEqual(actual: unknown, expected: unknown, message?: string | Error): void;
+    strictEqual<T>(actual: unknown, expected: T, message?: string | Error): asserts actual is T;
+    notStrictEqual(actual: unknown, expected: unknown, message?: string | Error): void;
+    deepStrictEqual<T>(actual: unknown, expected: T, message?: string | Error): asserts actual is T;
+    notDeepStrictEqual(actual: unknown, expected: unknown, message?: string | Error): void;
+    partialDeepStrictEqual(actual: unknown, expected: unknown, message?: string | Error): void;
+    match(text: string, pattern: RegExp, message?: string | Error): void;
+    doesNotMatch(text: string, pattern: RegExp, message?: string | Error): void;
+    throws(fn: () => unknown, expected?: RegExp | Function | object | Error, message?: string | Error): void;
+    doesNotThrow(fn: () => unknown, expected?: RegExp | Function | string, message?: string | Error): void;
+    rejects(
+      fn: (() => Promise<unknown>) | Promise<unknown>,
+      expected?: RegExp | Function | object | Error,
+      message?: string | Error,
+    ): Promise<void>;
+    doesNotReject(
+      fn: (() => Promise<unknown>) | Promise<unknown>,
+      expected?: RegExp | Function | string,
+      message?: string | Error,
+    ): Promise<void>;
+    ifError(value: unknown): asserts value is null | undefined;
+    strict: Assert;
+  }
+  class AssertionErrorClass extends Error {
+    constructor(options: { message?: string; actual?: unknown; expected?: unknown; operator?: string });
+    actual: unknown;
+    expected: unknown;
+    operator: string;
+    generatedMessage: boolean;
+    code: "ERR_ASSERTION";
+  }
+  const assert: Assert;
+  export default assert;
+  export const AssertionError: typeof AssertionErrorClass;
+  export const ok: Assert["ok"];
+  export const fail: Assert["fail"];
+  export const equal: Assert["equal"];
+  export const notEqual: Assert["notEqual"];
+  export const deepEqual: Assert["deepEqual"];
+  export const notDeepEqual: Assert["notDeepEqual"];
+  export const strictEqual: Assert["strictEqual"];
+  export const notStrictEqual: Assert["notStrictEqual"];
+  export const deepStrictEqual: Assert["deepStrictEqual"];
+  export const notDeepStrictEqual: Assert["notDeepStrictEqual"];
+  export const partialDeepStrictEqual: Assert["partialDeepStrictEqual"];
+  export const match: Assert["match"];
+  export const doesNotMatch: Assert["doesNotMatch"];
+  export const throws: Assert["throws"];
+  export const doesNotThrow: Assert["doesNotThrow"];
+  export const rejects: Assert["rejects"];
+  export const doesNotReject: Assert["doesNotReject"];
+  export const ifError: Assert["ifError"];
+  export const strict: Assert;
+}
+declare module "assert/strict" {
+  export * from "assert";
+  export { default } from "assert";
+}
+
+declare module "module" {
+  interface GuestRequire {
+    (id: string): any;
+    resolve(id: string): string;
+  }
+  export function createRequire(from: string | URL): GuestRequire;
+  /** Those of Node's modules that exist here. */
+  export const builtinModules: readonly string[];
+  export function isBuiltin(name: string): boolean;
+  export const Module: unknown;
+}
+
+declare module "fs" {
+  type PathLike = string | Buffer | URL;
+  type Time = number | string | Date;
+  type WriteOptions = BufferEncoding | { encoding?: BufferEncoding | null; mode?: number; flag?: string; signal?: AbortSignal } | null;
+  type ReadOptions = { encoding?: null; flag?: string; signal?: AbortSignal } | null;
+  type ReadTextOptions = BufferEncoding | { encoding: BufferEncoding; flag?: string; signal?: AbortSignal };
+  type NoParam = (error: Error | null) => void;
+  type Result<T> = (error: Error | null, value: T) => void;
+  export class Stats {
+    isFile(): boolean;
+    isDirectory(): boolean;
+    isSymbolicLink(): boolean;
+    isFIFO(): boolean;
+    isSocket(): boolean;
+    isBlockDevice(): boolean;
+    isCharacterDevice(): boolean;
+    dev: number;
+    ino: number;
+    mode: number;
+    nlink: number;
+    uid: number;
+    gid: number;
+    size: number;
+    atimeMs: number;
+    mtimeMs: number;
+    ctimeMs: number;
+    birthtimeMs: number;
+    atime: Date;
+    mtime: Date;
+    ctime: Date;
+    birthtime: Date;
+  }
+  export const BigIntStats: unknown;
+  export class Dirent {
+    readonly name: string;
+    readonly parentPath: string;
+    isFile(): boolean;
+    isDirectory(): boolean;
+    isSymbolicLink(): boolean;
+  }
+  export class Dir {
+    readonly path: string;
+    read(): Promise<Dirent | null>;
+    readSync(): Dirent | null;
+    close(): Promise<void>;
+    closeSync(): void;
+    [Symbol.asyncIterator](): AsyncIterableIterator<Dirent>;
+  }
+  export const constants: Readonly<Record<string, number>>;
+  export const F_OK: number;
+  export const R_OK: number;
+  export const W_OK: number;
+  export const X_OK: number;
+  export * as promises from "fs/promises";
+  export function existsSync(path: PathLike): boolean;
+  export function exists(path: PathLike, callback: (exists: boolean) => void): void;
+  export function readFileSync(path: PathLike | number, options: ReadTextOptions): string;
+  export function readFileSync(path: PathLike | number, options?: ReadOptions): Buffer;
+  export function readFile(path: PathLike | number, options: ReadTextOptions, callback: Result<string>): void;
+  export function readFile(path: PathLike | number, options: ReadOptions, callback: Result<Buffer>): void;
+  export function readFile(path: PathLike | number, callback: Result<Buffer>): void;
+  export function readdirSync(path: PathLike, options: { withFileTypes: true; recursive?: boolean }): Dirent[];
+  export function readdirSync(path: PathLike, options?: BufferEncoding | { withFileTypes?: false; recursive?: boolean } | null): string[];
+  export function readdir(path: PathLike, callback: Result<string[]>): void;
+  export function readdir(path: PathLike, options: { withFileTypes: true; recursive?: boolean }, callback: Result<Dirent[]>): void;
+  export function readSync(
+    fd: number,
+    buffer: ArrayBufferView,
+    offset?: number | object,
+    length?: number,
+    position?: number | null,
+  ): number;
+  export function read(
+    fd: number,
+    buffer: ArrayBufferView,
+    offset: number,
+    length: number,
+    position: number | null,
+    callback: (error: Error | null, bytesRead: number, buffer: ArrayBufferView) => void,
+  ): void;
+  export function writeSync(
+    fd: number,
+    data: ArrayBufferView | string,
+    offset?: number | null,
+    length?: number | string,
+    position?: number | null,
+  ): number;
+  export function write(fd: number, data: ArrayBufferView | string, ...rest: any[]): void;
+  export function accessSync(path: PathLike, mode?: number): void;
+  export function access(path: PathLike, mode?: number, callback?: NoParam): void;
+  export function access(path: PathLike, callback: NoParam): void;
+  export function appendFileSync(path: PathLike | number, data: string | Uint8Array, options?: WriteOptions): void;
+  export function appendFile(path: PathLike | number, data: string | Uint8Array, options?: WriteOptions, callback?: NoParam): void;
+  export function appendFile(path: PathLike | number, data: string | Uint8Array, callback: NoParam): void;
+  export function chmodSync(path: PathLike, mode: number | string): void;
+  export function chmod(path: PathLike, mode: number | string, callback: NoParam): void;
+  export function chownSync(path: PathLike, uid: number, gid: number): void;
+  export function chown(path: PathLike, uid: number, gid: number, callback: NoParam): void;
+  export function closeSync(fd: number): void;
+  export function close(fd: number, callback: NoParam): void;
+  export function copyFileSync(from: PathLike, to: PathLike, mode?: number): void;
+  export function copyFile(from: PathLike, to: PathLike, mode?: number, callback?: NoParam): void;
+  export function copyFile(from: PathLike, to: PathLike, callback: NoParam): void;
+  export function cpSync(
+    from: PathLike,
+    to: PathLike,
+    options?: { recursive?: boolean; force?: boolean; errorOnExist?: boolean; filter?: (from: string, to: string) => boolean },
+  ): void;
+  export function cp(
+    from: PathLike,
+    to: PathLike,
+    options?: { recursive?: boolean; force?: boolean; errorOnExist?: boolean; filter?: (from: string, to: string) => boolean },
+    callback?: NoParam,
+  ): void;
+  export function cp(from: PathLike, to: PathLike, callback: NoParam): void;
+  export function fchmodSync(fd: number, mode: number | string): void;
+  export function fchmod(fd: number, mode: number | string, callback: NoParam): void;
+  export function fchownSync(fd: number, uid: number, gid: number): void;
+  export function fchown(fd: number, uid: number, gid: number, callback: NoParam): void;
+  export function fdatasyncSync(fd: number): void;
+  export function fdatasync(fd: number, callback: NoParam): void;
+  export function fstatSync(fd: number, options?: { bigint?: boolean }): Stats;
+  export function fstat(fd: number, options?: { bigint?: boolean }, callback?: Result<Stats>): void;
+  export function fstat(fd: number, callback: Result<Stats>): void;
+  export function fsyncSync(fd: number): void;
+  export function fsync(fd: number, callback: NoParam): void;
+  export function ftruncateSync(fd: number, length?: number): void;
+  export function ftruncate(fd: number, length?: number, callback?: NoParam): void;
+  export function ftruncate(fd: number, callback: NoParam): void;
+  export function futimesSync(fd: number, atime: Time, mtime: Time): void;
+  export function futimes(fd: number, atime: Time, mtime: Time, callback: NoParam): void;
+  export function lchmodSync(path: PathLike, mode: number | string): void;
+  export function lchmod(path: PathLike, mode: number | string, callback: NoParam): void;
+  export function lchownSync(path: PathLike, uid: number, gid: number): void;
+  export function lchown(path: PathLike, uid: number, gid: number, callback: NoParam): void;
+  export function linkSync(existing: PathLike, path: PathLike): void;
+  export function link(existing: PathLike, path: PathLike, callback: NoParam): void;
+  export function lstatSync(path: PathLike, options?: { bigint?: boolean }): Stats;
+  export function lstat(path: PathLike, options?: { bigint?: boolean }, callback?: Result<Stats>): void;
+  export function lstat(path: PathLike, callback: Result<Stats>): void;
+  export function lutimesSync(path: PathLike, atime: Time, mtime: Time): void;
+  export function lutimes(path: PathLike, atime: Time, mtime: Time, callback: NoParam): void;
+  export function mkdirSync(path: PathLike, options?: number | { recursive?: boolean; mode?: number }): string | undefined;
+  export function mkdir(
+    path: PathLike,
+    options?: number | { recursive?: boolean; mode?: number },
+    callback?: Result<string | undefined>,
+  ): void;
+  export function mkdir(path: PathLike, callback: Result<string | undefined>): void;
+  export function mkdtempSync(prefix: string, options?: object | string): string;
+  export function mkdtemp(prefix: string, options?: object | string, callback?: Result<string>): void;
+  export function mkdtemp(prefix: string, callback: Result<string>): void;
+  export function openSync(path: PathLike, flags?: string | number, mode?: number): number;
+  export function open(path: PathLike, flags?: string | number, mode?: number, callback?: Result<number>): void;
+  export function open(path: PathLike, callback: Result<number>): void;
+  export function opendirSync(path: PathLike, options?: object): Dir;
+  export function opendir(path: PathLike, options?: object, callback?: Result<Dir>): void;
+  export function opendir(path: PathLike, callback: Result<Dir>): void;
+  export function readlinkSync(path: PathLike, options?: object | string): string;
+  export function readlink(path: PathLike, options?: object | string, callback?: Result<string>): void;
+  export function readlink(path: PathLike, callback: Result<string>): void;
+  export function realpathSync(path: PathLike, options?: object | string): string;
+  export function realpath(path: PathLike, options?: object | string, callback?: Result<string>): void;
+  export function realpath(path: PathLike, callback: Result<string>): void;
+  export function renameSync(from: PathLike, to: PathLike): void;
+  export function rename(from: PathLike, to: PathLike, callback: NoParam): void;
+  export function rmSync(path: PathLike, options?: { recursive?: boolean; force?: boolean }): void;
+  export function rm(path: PathLike, options?: { recursive?: boolean; force?: boolean }, callback?: NoParam): void;
+  export function rm(path: PathLike, callback: NoParam): void;
+  export function rmdirSync(path: PathLike, options?: { recursive?: boolean }): void;
+  export function rmdir(path: PathLike, options?: { recursive?: boolean }, callback?: NoParam): void;
+  export function rmdir(path: PathLike, callback: NoParam): void;
+  export function statSync(path: PathLike, options?: { bigint?: boolean }): Stats;
+  export function stat(path: PathLike, options?: { bigint?: boolean }, callback?: Result<Stats>): void;
+  export function stat(path: PathLike, callback: Result<Stats>): void;
+  export function symlinkSync(target: PathLike, path: PathLike, type?: string): void;
+  export function symlink(target: PathLike, path: PathLike, type?: string, callback?: NoParam): void;
+  export function symlink(target: PathLike, path: PathLike, callback: NoParam): void;
+  export function truncateSync(path: PathLike, length?: number): void;
+  export function truncate(path: PathLike, length?: number, callback?: NoParam): void;
+  export function truncate(path: PathLike, callback: NoParam): void;
+  export function unlinkSync(path: PathLike): void;
+  export function unlink(path: PathLike, callback: NoParam): void;
+  export function utimesSync(path: PathLike, atime: Time, mtime: Time): void;
+  export function utimes(path: PathLike, atime: Time, mtime: Time, callback: NoParam): void;
+  export function writeFileSync(path: PathLike | number, data: string | Uint8Array, options?: WriteOptions): void;
+  export function writeFile(path: PathLike | number, data: string | Uint8Array, options?: WriteOptions, callback?: NoParam): void;
+  export function writeFile(path: PathLike | number, data: string | Uint8Array, callback: NoParam): void;
+}
+declare module "fs/promises" {
+  import type { Dir, Dirent, Stats } from "fs";
+  type PathLike = string | Buffer | URL;
+  type Time = number | string | Date;
+  type WriteOptions = BufferEncoding | { encoding?: BufferEncoding | null; mode?: number; flag?: string; signal?: AbortSignal } | null;
+  interface FileHandle extends AsyncDisposable {
+    readonly fd: number;
+    appendFile(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
+    close(): Promise<void>;
+    read(
+      buffer: ArrayBufferView,
+      offset?: number,
+      length?: number,
+      position?: number | null,
+    ): Promise<{ bytesRead: number; buffer: ArrayBufferView }>;
+    readFile(options?: { encoding?: null } | null): Promise<Buffer>;
+    readFile(options: BufferEncoding | { encoding: BufferEncoding }): Promise<string>;
+    stat(options?: object): Promise<Stats>;
+    sync(): Promise<void>;
+    datasync(): Promise<void>;
+    truncate(length?: number): Promise<void>;
+    write(data: ArrayBufferView | string, ...rest: any[]): Promise<{ bytesWritten: number }>;
+    writeFile(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
+  }
+  export const constants: Readonly<Record<string, number>>;
+  export function open(path: PathLike, flags?: string | number, mode?: number): Promise<FileHandle>;
+  export function opendir(path: PathLike, options?: object): Promise<Dir>;
+  export function readFile(
+    path: PathLike | FileHandle,
+    options: BufferEncoding | { encoding: BufferEncoding; flag?: string; signal?: AbortSignal },
+  ): Promise<string>;
+  export function readFile(
+    path: PathLike | FileHandle,
+    options?: { encoding?: null; flag?: string; signal?: AbortSignal } | null,
+  ): Promise<Buffer>;
+  export function readdir(path: PathLike, options: { withFileTypes: true; recursive?: boolean }): Promise<Dirent[]>;
+  export function readdir(
+    path: PathLike,
+    options?: BufferEncoding | { withFileTypes?: false; recursive?: boolean } | null,
+  ): Promise<string[]>;
+  export function access(path: PathLike, mode?: number): Promise<void>;
+  export function appendFile(path: PathLike | FileHandle, data: string | Uint8Array, options?: WriteOptions): Promise<void>;
+  export function chmod(path: PathLike, mode: number | string): Promise<void>;
+  export function chown(path: PathLike, uid: number, gid: number): Promise<void>;
+  export function copyFile(from: PathLike, to: PathLike, mode?: number): Promise<void>;
+  export function cp(
+    from: PathLike,
+    to: PathLike,
+    options?: { recursive?: boolean; force?: boolean; errorOnExist?: boolean; filter?: (from: string, to: string) => boolean },
+  ): Promise<void>;
+  export function lchmod(path: PathLike, mode: number | string): Promise<void>;
+  export function lchown(path: PathLike, uid: number, gid: number): Promise<void>;
+  export function link(existing: PathLike, path: PathLike): Promise<void>;
+  export function lstat(path: PathLike, options?: { bigint?: boolean }): Promise<Stats>;
+  export function lutimes(path: PathLike, atime: Time, mtime: Time): Promise<void>;
+  export function mkdir(path: PathLike, options?: number | { recursive?: boolean; mode?: number }): Promise<string | undefined>;
+  export function mkdtemp(prefix: string, options?: object | string): Promise<string>;
+  export function readlink(path: PathLike, options?: object | string): Promise<string>;
+  export function realpath(path: PathLike, options?: object | string): Promise<string>;
+  export function rename(from: PathLike, to: PathLike): Promise<void>;
+  export function rm(path: PathLike, options?: { recursive?: boolean; force?: boolean }): Promise<void>;
+  export function rmdir(path: PathLike, options?: { recursive?: boolean }): Promise<void>;
+  export function stat(path: PathLike, options?: { bigint?: boolean }): Promise<Stats>;
+  export function symlink(target: PathLike, path: PathLike, type?: string): Promise<void>;
+  export function truncate(path: PathLike, length?: number): Promise<void>;
+  export function unlink(path: PathLike): Promise<void>;
+  export function utimes(path: PathLike, atime: Time, mtime: Time): Promise<void>;
+  export function writeFile(path: PathLike | FileHandle, data: string | Uint8Array, options?: WriteOptions): Promise<void>;
+}
+
 /* The same with their prefix */
 
 declare module "node:path" {
@@ -584,4 +965,24 @@ declare module "node:perf_hooks" {
 }
 declare module "node:crypto" {
   export * from "crypto";
+}
+declare module "node:url" {
+  export * from "url";
+}
+declare module "node:assert" {
+  export * from "assert";
+  export { default } from "assert";
+}
+declare module "node:assert/strict" {
+  export * from "assert/strict";
+  export { default } from "assert/strict";
+}
+declare module "node:module" {
+  export * from "module";
+}
+declare module "node:fs" {
+  export * from "fs";
+}
+declare module "node:fs/promises" {
+  export * from "fs/promises";
 }
