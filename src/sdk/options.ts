@@ -8,6 +8,7 @@ import { creelConfig, pluginGrants, pluginHooksConfig } from "../protocol/config
 import type { CreelConfig } from "../protocol/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
+import { parseJsonc } from "../protocol/jsonc.ts";
 import type { RequestApproval } from "../host/approvals.ts";
 import { Circuit } from "../host/circuit.ts";
 import { readSecrets } from "../host/services/secrets.ts";
@@ -117,7 +118,7 @@ export async function readConfig(config: string | object | undefined): Promise<C
   let value: unknown = config ?? {};
   if (typeof config === "string") {
     try {
-      value = JSON.parse(await readFile(config, "utf8"));
+      value = parseJsonc(await readFile(config, "utf8"));
     } catch (error) {
       throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
     }
