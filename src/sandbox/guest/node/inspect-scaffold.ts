@@ -2,6 +2,17 @@
 const NAMES = ["Atomics", "FinalizationRegistry", "WeakRef"].filter((name) => !Object.hasOwn(globalThis, name));
 for (const name of NAMES) Object.defineProperty(globalThis, name, { value: function () {}, configurable: true });
 
+/**
+ * It looks for an array's named properties among all of them, where Node asks V8: a megabyte of bytes would take more than a cell's
+ * heap. So a long list has none, as far as it can see.
+ */
+const MANY = 10_000;
+const { getOwnPropertyDescriptors } = Object;
+const isLong = (value: unknown): boolean =>
+  (Array.isArray(value) || ArrayBuffer.isView(value)) && (value as unknown as ArrayLike<unknown>).length > MANY;
+Object.getOwnPropertyDescriptors = ((value: object) => (isLong(value) ? {} : getOwnPropertyDescriptors(value))) as never;
+
 export function removeScaffold(): void {
   for (const name of NAMES) Reflect.deleteProperty(globalThis, name);
+  Object.getOwnPropertyDescriptors = getOwnPropertyDescriptors;
 }
