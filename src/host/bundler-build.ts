@@ -19,6 +19,7 @@ import type { Builtin, BundleRequest } from "./bundler-message.ts";
 import { placed } from "./bundler-meta.ts";
 import { packageFiles } from "./package-files.ts";
 import { Modes } from "./bundler-modes.ts";
+import { missingModules } from "./missing-modules.ts";
 import { thin } from "./bundler-thin.ts";
 import { GuestNames } from "./bundler-names.ts";
 
@@ -44,7 +45,26 @@ const MAIN = "main";
 const CORE = "core";
 const CORE_FILES = /[\\/](?:sandbox[\\/]guest[\\/][^\\/]+|protocol[\\/][^\\/]+)\.[jt]s$/;
 
-export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plugin" }>, text: string): Promise<Built> {
+/** Which of a package's builds is taken. */
+const PLAIN = { mainFields: ["module", "main"], conditionNames: ["import", "module", "default"] };
+/** Builds for browsers do without Node's modules, and some without a page, too. */
+const BROWSER = {
+  mainFields: ["browser", ...PLAIN.mainFields],
+  conditionNames: ["browser", ...PLAIN.conditionNames],
+  aliasFields: [["browser"]],
+};
+
+type PluginRequest = Extract<BundleRequest, { kind: "plugin" }>;
+
+export async function bundlePlugin(request: PluginRequest, text: string): Promise<Built> {
+  const built = await bundled(request, text, PLAIN);
+  if (missingModules(built.builtins).length === 0) return built;
+  // It cannot run as it is: a second build can only be better. What is wrong is told of the first.
+  const second = await bundled(request, text, BROWSER).catch(() => built);
+  return missingModules(second.builtins).length === 0 ? second : built;
+}
+
+async function bundled(request: PluginRequest, text: string, builds: typeof PLAIN): Promise<Built> {
   const { cwd, input, root, ownsRoot, alias, hasText } = request;
   const fence = new Fence(cwd, root);
   const modes = new Modes();
@@ -102,11 +122,7 @@ export async function bundlePlugin(request: Extract<BundleRequest, { kind: "plug
       plugins: [files],
       external: (id) => OPENCLAW_SDK.test(id),
       platform: "neutral",
-      resolve: {
-        mainFields: ["module", "main"],
-        conditionNames: ["import", "module", "default"],
-        extensionAlias: { ".js": [".ts", ".js"] },
-      },
+      resolve: { ...builds, extensionAlias: { ".js": [".ts", ".js"] } },
       logLevel: "silent",
       treeshake: true,
     });
@@ -136,7 +152,7 @@ export async function bundleGuest(): Promise<Built> {
     input: Object.fromEntries([MAIN, ...guestEntries()].map((entry) => [entry, guestFile(entry)])),
     plugins: [thin(guestFile)],
     platform: "neutral",
-    resolve: { mainFields: ["module", "main"], conditionNames: ["import", "module", "default"] },
+    resolve: PLAIN,
     logLevel: "silent",
     treeshake: true,
   });
