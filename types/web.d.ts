@@ -32,8 +32,11 @@ interface Timeout {
   hasRef(): boolean;
   [Symbol.toPrimitive](): number;
 }
+declare function setTimeout(callback: (value: void) => void, delay?: number): Timeout;
 declare function setTimeout<A extends unknown[]>(callback: (...args: A) => void, delay?: number, ...args: A): Timeout;
+declare function setInterval(callback: (value: void) => void, delay?: number): Timeout;
 declare function setInterval<A extends unknown[]>(callback: (...args: A) => void, delay?: number, ...args: A): Timeout;
+declare function setImmediate(callback: (value: void) => void): Timeout;
 declare function setImmediate<A extends unknown[]>(callback: (...args: A) => void, ...args: A): Timeout;
 declare function clearTimeout(timer: Timeout | number | string | undefined | null): void;
 declare function clearInterval(timer: Timeout | number | string | undefined | null): void;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parseSync } from "rolldown/utils";
 import { describe, expect, it } from "vitest";
 import { GUEST_GLOBALS, GUEST_MODULES } from "../../src/protocol/surface.ts";
-import { open, plugin } from "../support/host.ts";
+import { open } from "../support/host.ts";
 
 interface Node {
   readonly type: string;
@@ -21,7 +21,7 @@ const statements = [...program("web.d.ts"), ...program("node.d.ts")];
 /** Of a declaration: `var x`, `const { a, b }`, `function f`, `class C`. Types have none. */
 function namesOf(node: Node): string[] {
   if (node.type === "VariableDeclaration") return (node.declarations as { id: Node }[]).flatMap(({ id }) => boundBy(id));
-  return node.type === "TSDeclareFunction" || node.type === "ClassDeclaration" ? [(node.id as unknown as { name: string }).name] : [];
+  return node.type === "TSDeclareFunction" || node.type === "ClassDeclaration" ? [(node.id as { name: string }).name] : [];
 }
 
 function boundBy(id: Node): string[] {
@@ -32,7 +32,7 @@ function boundBy(id: Node): string[] {
 const modules = new Map<string, Node[]>();
 for (const node of statements)
   if (node.type === "TSModuleDeclaration")
-    modules.set((node.id as unknown as { value: string }).value, (node.body as unknown as { body: Node[] }).body);
+    modules.set((node.id as { value: string }).value, (node.body as { body: Node[] }).body);
 
 function exportsOf(module: string): Set<string> {
   const names = new Set<string>();
@@ -79,7 +79,7 @@ async function inCell(): Promise<{ globals: string[]; modules: Record<string, st
       globals: Object.getOwnPropertyNames(globalThis),
       modules: Object.fromEntries(Object.entries({ ${list} }).map(([name, value]) => [name, own(value)])),
     }) }));`;
-  await using host = await open("thread", { plugins: [{ ...plugin("all", ""), source, hooks: { cpuMs: 2_000 } } as never] });
+  await using host = await open("thread", { plugins: [{ id: "all", source, hooks: { cpuMs: 2_000 } }] });
   const { result, calls } = await host.run("message_sending", { to: "x", content: "x" });
   if (!result?.content) throw new Error(JSON.stringify([calls, host.inspect("all").error]));
   return JSON.parse(result.content) as never;
