@@ -1,6 +1,7 @@
 /** The author's side: types only. `definePlugin` gives its argument back, and the bundler leaves nothing of it. */
 import type { AnswerOf, Catalog, ContextOf, EventOf, HookName } from "../protocol/catalog.ts";
 import type { z } from "zod";
+import type { GatewayMethod, PluginCommand, PluginService, PluginTool, PluginToolFactory, PluginToolOptions } from "./plugin-functions.ts";
 import type { sessionPatchParams } from "../protocol/hooks/session.ts";
 import type { PluginKv } from "./plugin-kv.ts";
 import type { PluginSchedule } from "./plugin-schedule.ts";
@@ -41,7 +42,12 @@ export interface PluginApi<Config = Record<string, unknown>> {
   readonly id: string;
   readonly name: string;
   readonly version?: string;
+  readonly description?: string;
+  /** The plugin's own folder, as it sees it. */
+  readonly rootDir: string;
   readonly pluginConfig: Config;
+  /** The gateway's configuration, without secrets and without what concerns other plugins. */
+  readonly config: Readonly<Record<string, unknown>>;
   readonly logger: { debug: Log; info: Log; warn: Log; error: Log };
   /** Listen to a hook. Only while `register` runs. */
   on<N extends HookName>(hook: N, handler: HookHandlers[N], options?: HandlerOptions): void;
@@ -60,6 +66,16 @@ export interface PluginApi<Config = Record<string, unknown>> {
     handler: (event: never) => unknown,
     options?: HandlerOptions & { name?: string; description?: string },
   ): void;
+  /** A tool for agents. */
+  registerTool<Params = never>(tool: PluginTool<Params> | PluginToolFactory<Params>, options?: PluginToolOptions): void;
+  /** A command for users. */
+  registerCommand(command: PluginCommand): void;
+  /** A method of the gateway's. */
+  registerGatewayMethod(name: string, handler: GatewayMethod, options?: { scope?: string }): void;
+  /** Work in the background, which the host starts and stops. */
+  registerService(service: PluginService): void;
+  /** A path as a user would write it, in the plugin's own file system. */
+  resolvePath(path: string): string;
 }
 
 export interface PluginDefinition<Config = Record<string, unknown>> {
@@ -77,3 +93,14 @@ export function definePlugin<Config = Record<string, unknown>>(plugin: PluginDef
 export type { ContextOf, EventOf, HookName };
 export type { JobCall, JobOptions, PluginSchedule, ScheduledJob } from "./plugin-schedule.ts";
 export type { KvLifetime, KvPage, KvQuestion, KvValue, PluginKv } from "./plugin-kv.ts";
+export type {
+  CommandContext,
+  GatewayMethod,
+  PluginCommand,
+  PluginService,
+  PluginTool,
+  PluginToolFactory,
+  PluginToolOptions,
+  ToolContext,
+  ToolResult,
+} from "./plugin-functions.ts";

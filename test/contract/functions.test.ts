@@ -1,5 +1,6 @@
 /** Functions that plugins declare and the gateway calls: tools, commands, gateway methods, services. */
 import { expect, test, vi } from "vitest";
+import { folder } from "../support/files.ts";
 import { contract, open, plugin, sharedHost } from "../support/host.ts";
 
 const TOOLS = `
@@ -134,6 +135,22 @@ contract("functions", (isolation) => {
     const { result } = await shared.host.run("before_tool_call", { toolName: "x", params: {} });
     expect(result?.blockReason).toBe('declaring the tool "late" was called after register had returned');
   });
+});
+
+test("a manifest with contracts names its tools, and others are refused, as in OpenClaw", async () => {
+  const source = `export default (api) => { for (const name of ["named", "other"]) api.registerTool({ name, execute: () => name }); };`;
+  const root = folder({
+    "with/openclaw.plugin.json": JSON.stringify({ id: "with", configSchema: {}, contracts: { tools: ["named"] } }),
+    "with/index.js": source,
+    "without/openclaw.plugin.json": JSON.stringify({ id: "without", configSchema: {} }),
+    "without/index.js": source.replaceAll("named", "second").replaceAll("other", "third"),
+  });
+  await using host = await open("process", { plugins: [{ path: `${root}/with` }, { path: `${root}/without` }] });
+  expect(host.tools().map(({ name }) => name)).toEqual(["named", "second", "third"]);
+  expect(host.inspect("with").diagnostics).toEqual([
+    `the tool "other" is left out: the plugin's manifest does not name it in contracts.tools`,
+  ]);
+  expect(host.inspect("without").diagnostics).toEqual([]);
 });
 
 contract("services of plugins", (isolation) => {

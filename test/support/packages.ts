@@ -9,6 +9,9 @@ const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock
 /** What a plugin needs to run, without what it is developed with, or what its gateway has. */
 const ONLY = ["--omit=dev", "--omit=peer", "--omit=optional", "--legacy-peer-deps"];
 
+/** What npm says when there is nobody to ask, or nobody who answers. */
+const UNREACHED = /^(?:ENOTFOUND|EAI_\w+|ECONN\w+|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENETWORK|ERR_SOCKET_TIMEOUT|E401|E403|E5\d\d)$/;
+
 export type Downloaded = { readonly root: string } | { readonly unreached: string };
 
 /** `unreached` says why there is no registry to be had; a package that a registry does not have is an error. */
@@ -17,16 +20,12 @@ export async function download(manifest: {
   readonly overrides?: Readonly<Record<string, string>>;
 }): Promise<Downloaded> {
   const root = folder({ "package.json": JSON.stringify({ name: "downloaded", private: true, ...manifest }) });
-  const npm = (args: readonly string[], timeout: number) =>
-    run("npm", [...args, ...QUIET], { cwd: root, timeout, shell: process.platform === "win32" });
-  const [name, version] = Object.entries(manifest.dependencies)[0]!;
   try {
-    await npm(["view", `${name}@${version}`, "version"], 25_000);
+    await run("npm", ["install", ...ONLY, ...QUIET], { cwd: root, timeout: 120_000, shell: process.platform === "win32" });
   } catch (error) {
-    const { stderr = "", message } = error as Error & { stderr?: string };
-    if (/\bE404\b/.test(stderr)) throw error;
-    return { unreached: (/npm error (?:code )?(.+)/.exec(stderr)?.[1] ?? message).slice(0, 200) };
+    const code = /npm error code (\w+)/.exec((error as { stderr?: string }).stderr ?? "")?.[1];
+    if (code === undefined || !UNREACHED.test(code)) throw error;
+    return { unreached: code };
   }
-  await npm(["install", ...ONLY], 120_000);
   return { root: `${root}/node_modules` };
 }

@@ -86,6 +86,17 @@ test("hooks of the gateway's own are typed like the catalog's", async () => {
   expectTypeOf(own.run).toBeCallableWith("message_sending", { to: "x", content: "y" });
 });
 
+test("what plugins declare is called by its kind", () => {
+  expectTypeOf(host.tools()[0]!.about.parameters).toEqualTypeOf<Record<string, unknown> | undefined>();
+  expectTypeOf(host.commands()[0]!.about.acceptsArgs).toEqualTypeOf<boolean | undefined>();
+  expectTypeOf(host.call({ tool: "x" }, {}, { signal: AbortSignal.abort() }))
+    .resolves.toHaveProperty("value")
+    .toBeUnknown();
+  expectTypeOf(host.services()[0]!.status).toEqualTypeOf<"starting" | "running" | "failed" | "stopped">();
+  // @ts-expect-error a tool, a command or a method
+  void host.call({ service: "x" });
+});
+
 test("facts are typed by their name", () => {
   host.on("call", ({ call }) => expectTypeOf(call.status).toEqualTypeOf<Outcome["calls"][number]["status"]>());
   host.on("log", ({ level }) => expectTypeOf(level).toEqualTypeOf<"debug" | "info" | "warn" | "error">());

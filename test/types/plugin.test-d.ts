@@ -48,6 +48,27 @@ test("options and configuration are typed", () => {
   expectTypeOf(api.pluginConfig.limit).toEqualTypeOf<number>();
 });
 
+test("tools, commands, methods and services are typed", () => {
+  api.registerTool({
+    name: "t",
+    parameters: { type: "object" },
+    execute(id, params: { text: string }, signal, onUpdate) {
+      expectTypeOf(id).toEqualTypeOf<string>();
+      expectTypeOf(params.text).toEqualTypeOf<string>();
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal | undefined>();
+      onUpdate?.(1);
+    },
+  });
+  api.registerTool((ctx) => (ctx.sessionKey ? { name: "t", execute: () => ctx.sessionKey } : null), { optional: true });
+  api.registerCommand({ name: "c", handler: ({ args }) => ({ text: args }) });
+  api.registerGatewayMethod("m", ({ respond }) => respond(true, {}));
+  api.registerService({ id: "s", async start() {} });
+  // @ts-expect-error a tool does something
+  api.registerTool({ name: "t" });
+  // @ts-expect-error a service has an id
+  api.registerService({ start() {} });
+});
+
 test("definePlugin wants an id and register", () => {
   expectTypeOf(definePlugin({ id: "x", register() {} }).id).toEqualTypeOf<string>();
   definePlugin<{ limit: number }>({
