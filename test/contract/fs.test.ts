@@ -145,7 +145,13 @@ contract("files", (isolation: Isolation) => {
       ).toBe(expected);
     }
     await using host = await open(isolation, { plugins: [withFiles("kept")] });
-    await does(host, "kept", `fs.writeFileSync("a", "1")`);
+    await does(host, "kept", `await promises.writeFile("a", "1")`);
+    if (isolation === "process") {
+      const restarted = next(host, "restart");
+      process.kill(host.pids()[0]!, "SIGKILL");
+      await restarted;
+    }
+    expect(await does(host, "kept", `return fs.readdirSync(".")`)).toEqual(["a"]);
     await host.reload("kept");
     expect(await does(host, "kept", `return fs.readdirSync(".")`)).toEqual(["a"]);
   });

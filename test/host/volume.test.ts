@@ -14,7 +14,8 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((volumes) => volumes.close()));
 });
 
-const owner = (id: string, fs: true | { maxBytes: number } | undefined = true) => ({ id, grants: fs && { fs } }) as unknown as Plugin;
+const owner = (id: string, fs: true | { maxBytes: number } | undefined = true) =>
+  ({ id, grants: fs && { fs }, home: { cell: 7 } }) as unknown as Plugin;
 const MINE = owner("mine");
 
 function volumesIn(stateDir?: string) {
@@ -179,6 +180,14 @@ describe("the quota", () => {
     expect(fates.at(-1)).toBe("ERR_VOLUME_REFUSED");
   });
 
+  it("holds in the cell that a plugin lives in; one that it has left writes nothing", async () => {
+    const { volumes, contents, refused, lines } = volumesIn();
+    expect(await code(volumes.write(MINE, 6, [put("a", 0, "late")]))).toBe("ERR_STORE_FAILED");
+    const moving = { ...MINE, next: { cell: 8 } } as Plugin;
+    expect(await code(volumes.write(moving, 8, [put("b", 0, "x")]))).toBe("fine");
+    expect([await contents(), refused, lines.map(({ level }) => level)]).toEqual([[["b", "u", "x"]], [], ["warn"]]);
+  });
+
   it("of what is written in a while ends a flood", async () => {
     const { write } = volumesIn();
     const change = put("a", 0, "x".repeat(200_000));
@@ -240,6 +249,16 @@ describe("a volume on disk", () => {
     expect((error as Error).message).not.toContain(state);
     expect(refused).toEqual([]);
     expect(lines).toHaveLength(1);
+  });
+
+  it("is closed with the host: what comes later is refused, and is nobody's fault", async () => {
+    const state = folder({});
+    const { volumes, write, refused } = volumesIn(state);
+    await write([put("a", 0, "x")]);
+    await volumes.close();
+    expect(await code(write([put("a", 0, "y")]))).toBe("ERR_HOST_CLOSED");
+    expect(refused).toEqual([]);
+    expect(readdirSync(join(state, "volumes")).filter((name) => name.endsWith("-wal"))).toEqual([]);
   });
 
   it("is not made for a plugin that never reads or writes a file", async () => {

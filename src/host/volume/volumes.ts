@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { costOf } from "../../protocol/volume.ts";
 import type { SentVolume, VolumeChange } from "../../protocol/volume.ts";
@@ -16,6 +17,8 @@ import { checked } from "../services/session.ts";
 import { wordsFor } from "../store/database.ts";
 import { Turns } from "../store/turns.ts";
 import { Volume } from "./volume.ts";
+
+const NOT_ITS_FAULT: ReadonlySet<string> = new Set<ErrorCode>(["ERR_STORE_FAILED", "ERR_HOST_CLOSED"]);
 
 export interface VolumesOptions {
   /** Undefined: in memory, as long as the host is open. */
@@ -37,6 +40,7 @@ interface Kept {
 export class Volumes {
   readonly #options: VolumesOptions;
   readonly #kept = new Map<string, Kept>();
+  #isClosed = false;
 
   constructor(options: VolumesOptions) {
     this.#options = options;
@@ -51,6 +55,11 @@ export class Volumes {
   /** Resolves when they are written down. */
   async write(plugin: Plugin, cell: number, args: unknown): Promise<null> {
     demand(plugin.grants.fs !== undefined, plugin, "fs", "fs: true");
+    if (hasLeft(plugin, cell)) {
+      // It would write over what its successor writes, who cannot see it.
+      this.#options.logger.warn({ plugin: plugin.id }, "files that a cell wrote after it was replaced were dropped");
+      throw new CreelError("ERR_STORE_FAILED", { detail: "the plugin was moved to another cell meanwhile" });
+    }
     try {
       const changes = checked(volumeChanges, args, "fs.write");
       await this.#next(plugin, (kept) => {
@@ -60,7 +69,7 @@ export class Volumes {
       return null;
     } catch (error) {
       // SECURITY: a cell that was refused goes on with what is true, not with what it made up. test/contract/fs.test.ts
-      if (error instanceof CreelError && error.code !== "ERR_STORE_FAILED") this.#options.refused(plugin, cell, error.message);
+      if (error instanceof CreelError && !NOT_ITS_FAULT.has(error.code)) this.#options.refused(plugin, cell, error.message);
       throw error;
     }
   }
@@ -72,6 +81,7 @@ export class Volumes {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const kept of this.#kept.values()) {
       await kept.last;
       kept.volume.close();
@@ -111,6 +121,7 @@ export class Volumes {
   }
 
   #keep(plugin: Plugin): Kept {
+    if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
     const known = this.#kept.get(plugin.id);
     if (known) return known;
     const { id } = plugin;
@@ -126,6 +137,11 @@ export class Volumes {
     this.#kept.set(id, kept);
     return kept;
   }
+}
+
+/** A plugin lives in one cell, and for a moment in the one that it is loaded into. */
+function hasLeft({ home, next }: Plugin, cell: number): boolean {
+  return home?.cell !== cell && next?.cell !== cell;
 }
 
 function maxBytesOf({ grants: { fs } }: Plugin): number {
