@@ -3,7 +3,7 @@
  * started ahead of time, and says what it has done.
  */
 import fs from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+import { flushCompileCache, syncBuiltinESMExports } from "node:module";
 import { createInterface } from "node:readline";
 import { openState } from "../../src/install/state.ts";
 import type { State } from "../../src/install/state.ts";
@@ -84,6 +84,9 @@ async function obey(order: Order): Promise<void> {
     { what: "creel install slow-plugin" },
   );
 }
+
+// Whoever is killed does not get to it.
+flushCompileCache();
 
 for await (const line of createInterface({ input: process.stdin })) {
   await obey(JSON.parse(line) as Order);

@@ -1,0 +1,74 @@
+/** One at a time changes the state folder; whoever waits is told for whom, and nobody waits for the dead. */
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { exclusively } from "../../src/install/mutex.ts";
+import { openState } from "../../src/install/state.ts";
+import { folder, QUICK } from "../support/files.ts";
+import { Child } from "./child.ts";
+
+const nothing = async () => {};
+
+describe("the mutex of a state folder", () => {
+  it("lets one in at a time, in one process too, and does not mind how the work ends", async () => {
+    const dir = folder({}, QUICK);
+    let inside = 0;
+    let most = 0;
+    const work = (number: number) =>
+      exclusively(dir, {}, async () => {
+        most = Math.max(most, ++inside);
+        await new Promise((resolve) => setImmediate(resolve));
+        inside -= 1;
+        if (number % 3 === 0) throw new Error("failed");
+        return number;
+      });
+    const results = await Promise.allSettled(Array.from({ length: 12 }, (_, number) => work(number)));
+    expect(results.map(({ status }) => status)).toEqual(results.map((_, number) => (number % 3 === 0 ? "rejected" : "fulfilled")));
+    expect(most).toBe(1);
+    expect(existsSync(join(dir, "mutex.json"))).toBe(false);
+  });
+
+  it("is not waited for for ever, and the message names the other process and what it does", async () => {
+    const { dir } = openState(join(folder({}, QUICK), "state"));
+    const child = new Child().order({ kind: "hold", dir });
+    await child.said(1);
+    const waiting = exclusively(dir, { waitMs: 50 }, nothing);
+    await expect(waiting).rejects.toMatchObject({ code: "ERR_STATE_BUSY" });
+    await expect(waiting).rejects.toThrow(
+      new RegExp(
+        `^${dir} is being changed by process ${child.pid} \\(creel install slow-plugin, since 2\\d{3}-.*Z\\), and was waited for for 50 ms$`,
+      ),
+    );
+    // Readers do not wait.
+    expect(await openState(dir).read()).toEqual(new Map());
+    // Nobody waits for somebody who was killed, and nobody has to find out.
+    const next = exclusively(dir, { waitMs: 30_000 }, async () => "in");
+    child.kill();
+    expect(await next).toBe("in");
+  });
+
+  it("of somebody inside their own work is a mistake that is told", async () => {
+    const dir = folder({}, QUICK);
+    const nested = exclusively(dir, { what: "the outer work" }, () => exclusively(dir, { waitMs: 20 }, nothing));
+    await expect(nested).rejects.toThrow(`process ${process.pid} (the outer work`);
+    await expect(exclusively(dir, { waitMs: 20 }, async () => "free again")).resolves.toBe("free again");
+  });
+
+  it("does not name a process that is gone, or repeat what is no name", async () => {
+    const dir = folder({}, QUICK);
+    for (const text of ["", "{", '{"pid":1}', JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), what: "x", since: "y" })]) {
+      const blocked = exclusively(dir, {}, async () => {
+        writeFileSync(join(dir, "mutex.json"), text);
+        await exclusively(dir, { waitMs: 5 }, nothing);
+      });
+      await expect(blocked).rejects.toThrow("is being changed by another process, and");
+    }
+  });
+
+  it("is a file that nothing is ever written to", async () => {
+    const dir = folder({}, QUICK);
+    await exclusively(dir, {}, nothing);
+    expect(statSync(join(dir, "mutex.db")).size).toBe(0);
+  });
+});
