@@ -1,5 +1,6 @@
 /** Secrets: the host sends them along, the cell never sees them, and an operator sees what became of them. The servers are real, on loopback. */
 import { inspect } from "node:util";
+import { zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
 import type { Host, OpenOptions, PluginSpec } from "creel";
@@ -41,6 +42,8 @@ const site: Answerer = (asked, response, request) => {
             base64: Buffer.from(`x:${key}`).toString("base64"),
           }),
         );
+    case "/packed":
+      return response.writeHead(200, { "content-encoding": "zstd" }).end(zstdCompressSync(key));
     case "/binary":
       return response.writeHead(200).end(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(key), Buffer.from([0x80])]));
     case "/slowly": {
@@ -183,6 +186,19 @@ contract("secrets", (isolation) => {
     ]);
     const parts = `const seen = []; for await (const chunk of (await fetch("${server.origin}/slowly")).body) seen.push(...chunk.filter((byte) => byte !== 120 && byte !== 121)); return String.fromCharCode(...seen);`;
     expect(await does(host, "header", parts)).toBe("[secret KEY]");
+  });
+
+  it("an answer is asked for as a whole, and in an encoding that can be searched", async () => {
+    const ranged = `await fetch("${server.origin}/x", { headers: { Range: "bytes=0-3", "If-Range": "x" } });`;
+    await does(host, "header", ranged);
+    expect(asked().headers).not.toHaveProperty("range");
+    expect(asked().headers).not.toHaveProperty("if-range");
+    await does(host, "header", ranged.replace(server.origin, other.origin));
+    expect(other.asked.at(-1)!.headers.range).toBe("bytes=0-3");
+    expect(await does(host, "header", `await fetch("${server.origin}/packed");`)).toMatchObject({
+      code: "ERR_FETCH_FAILED",
+      message: expect.stringContaining("an encoding that was not asked for") as string,
+    });
   });
 
   it("a plugin that was granted the origin without the secret does not get it from the server either", async () => {

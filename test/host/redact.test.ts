@@ -18,6 +18,7 @@ const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.
 
 const FORMS: Record<string, string> = {
   plain: SECRET,
+  "in capitals": SECRET.toUpperCase(),
   json: JSON.stringify(SECRET).slice(1, -1),
   "json, slashes escaped": JSON.stringify(SECRET).slice(1, -1).replaceAll("/", "\\/"),
   "json as Go writes it": JSON.stringify(SECRET)

@@ -5,7 +5,7 @@
 import { pipeline } from "node:stream";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import type { Pool } from "undici";
+import type { Dispatcher, Pool } from "undici";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { FetchMethod } from "../../protocol/fetch-grant.ts";
 import type { HeaderTable } from "./fetch-headers.ts";
@@ -23,8 +23,10 @@ export interface Reply {
   readonly statusText: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Decompressed. Must be read to its end, or destroyed. */
+  /** Must be read to its end, or destroyed. */
   readonly body: Readable;
+  /** False: the body is in an encoding that was not asked for, and was left as it is. */
+  readonly isDecoded: boolean;
 }
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -45,20 +47,16 @@ export async function send({ url, method, headers, body }: Hop, pool: Pool, sign
   });
   // Somebody must listen: what is destroyed before it is read fails with nobody waiting.
   answer.body.on("error", () => {});
-  return {
-    status: answer.statusCode,
-    statusText: answer.statusText,
-    headers: answer.headers,
-    body: decoded(answer.body, answer.statusCode, answer.headers["content-encoding"]),
-  };
+  return { status: answer.statusCode, statusText: answer.statusText, headers: answer.headers, ...decoded(answer) };
 }
 
-function decoded(body: Readable, status: number, given: string | string[] | undefined): Readable {
-  const encoding = String(given ?? "identity")
+function decoded({ body, statusCode, headers }: Dispatcher.ResponseData): Pick<Reply, "body" | "isDecoded"> {
+  const encoding = String(headers["content-encoding"] ?? "identity")
     .trim()
     .toLowerCase();
-  const isEmpty = status === 204 || status === 304;
-  const decoder = isEmpty || !Object.hasOwn(DECODERS, encoding) ? undefined : DECODERS[encoding];
+  const isEmpty = statusCode === 204 || statusCode === 304;
+  if (isEmpty || encoding === "identity" || encoding === "") return { body, isDecoded: true };
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]!() : undefined;
   // An error of either side surfaces where the decoder is read.
-  return decoder ? pipeline(body, decoder(), () => {}) : body;
+  return decoder ? { body: pipeline(body, decoder, () => {}), isDecoded: true } : { body, isDecoded: false };
 }

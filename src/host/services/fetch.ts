@@ -177,6 +177,11 @@ export class Fetches {
   async #answer({ id, grants }: Requester, { reply, hop, redirects, origins }: Arrived, open: OpenFetch): Promise<FetchAnswer> {
     const { url, method } = hop;
     const secrets = this.#secrets.redactions(grants.fetch, origins);
+    // SECURITY: what cannot be read cannot be searched, either. test/contract/secrets.test.ts
+    if (secrets.length > 0 && !reply.isDecoded && method !== "HEAD") {
+      reply.body.destroy();
+      throw new CreelError("ERR_FETCH_FAILED", { origin: url.origin, detail: "its answer has an encoding that was not asked for" });
+    }
     const redactor = new Redactor(secrets, this.#secrets.finder(id, url.origin));
     // SECURITY: every text of the server's that a plugin sees goes through here, or through the body's own redactor. test/contract/secrets.test.ts
     const clean = (text: string): string => redacted(text, redactor);

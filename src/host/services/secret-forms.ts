@@ -1,5 +1,5 @@
 /**
- * Trusted side: the forms in which a server may give a secret back: as it is, inside JSON, HTML, a URL, base64, hexadecimal or
+ * Trusted side: the forms in which a server may give a secret back: as it is, in another case, inside JSON, HTML, a URL, base64, hexadecimal or
  * UTF-16. Redaction looks for all of them. It is meant for servers that echo, not for one that conspires with a plugin: such a
  * server was told the secret, and can say it in a way that nobody foresaw.
  */
@@ -14,7 +14,16 @@ export interface Form {
 export function formsOf(secret: string): Form[] {
   const texts = new Set<string>();
   // Header values travel as Latin-1, and a secret is ASCII: see protocol/secret-config.ts.
-  for (const text of [secret, ...inJson(secret), ...inUrl(secret), ...inHtml(secret), ...inHex(secret)]) texts.add(text);
+  for (const text of [
+    secret,
+    secret.toLowerCase(),
+    secret.toUpperCase(),
+    ...inJson(secret),
+    ...inUrl(secret),
+    ...inHtml(secret),
+    ...inHex(secret),
+  ])
+    texts.add(text);
   const wide = Buffer.from(secret, "utf16le");
   const forms = [...[...texts].map((text) => Buffer.from(text, "latin1")), wide, Buffer.from(wide).swap16()].map((bytes) => ({
     bytes,
