@@ -204,10 +204,18 @@ export class CoreHost {
       volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
       fetchServices(new Fetches({ secrets: options.secrets }), this.#causes, guard),
-      updateServices(this.#updates), touchedServices(), kvServices(this.#kv),
+      updateServices(this.#updates),
+      touchedServices(),
+      kvServices(this.#kv),
       scheduleServices(this.#schedule),
     ]);
-    this.#hearing = new Hearing({ host: this.id, plugins: this.#plugins, events: this.#events, services: this.#services, volumes: this.#volumes });
+    this.#hearing = new Hearing({
+      host: this.id,
+      plugins: this.#plugins,
+      events: this.#events,
+      services: this.#services,
+      volumes: this.#volumes,
+    });
     this.#approvals = new Approvals({
       ask: options.gateway.requestApproval,
       allowOnTimeout: options.allowOnTimeout,
@@ -287,11 +295,13 @@ export class CoreHost {
   }
 
   plugins(): PluginReport[] {
-    return this.#plugins.list().map((plugin) => inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets));
+    return this.#plugins
+      .list()
+      .map((plugin) => inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets, this.#volumes));
   }
 
   inspect(id: string): PluginReport {
-    return inspect(this.#plugins.get(id), this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets);
+    return inspect(this.#plugins.get(id), this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets, this.#volumes);
   }
 
   async reload(id: string): Promise<PluginReport> {

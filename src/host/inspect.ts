@@ -7,6 +7,7 @@ import type { Plugin, PluginStatus } from "./plugin.ts";
 import type { Registry } from "./registry.ts";
 import type { SecretReport, Secrets } from "./services/secrets.ts";
 import type { Kv, KvReport } from "./services/kv.ts";
+import type { VolumeReport, Volumes } from "./volume/volumes.ts";
 
 export interface PluginReport {
   readonly id: string;
@@ -27,6 +28,8 @@ export interface PluginReport {
   readonly budget: PluginBudget;
   /** What it keeps in its store; undefined: it was granted none. */
   readonly kv: KvReport | undefined;
+  /** The files it has written; undefined: it was granted none. */
+  readonly volume: VolumeReport | undefined;
   readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
   readonly hooks: readonly { readonly hook: string; readonly priority: number; readonly budget: CallBudget }[];
   /** The secrets its grants name, and what became of them. Never their values. */
@@ -41,6 +44,7 @@ export function inspect(
   idle: ReadonlyMap<string, string>,
   kv: Kv,
   secrets: Secrets,
+  volumes: Volumes,
 ): PluginReport {
   const { id, name, version, status, error, home, loadMs, replacements, circuit, bundle } = plugin;
   return {
@@ -57,6 +61,7 @@ export function inspect(
     circuit: circuit.report(),
     budget: plugin.budget,
     kv: kv.report(plugin),
+    volume: volumes.report(plugin),
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
     secrets: secrets.report(id, plugin.grants),

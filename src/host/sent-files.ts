@@ -1,5 +1,5 @@
 /** Trusted side, and the bundler's process: files as they are sent into a cell. */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import type { SentFile } from "../protocol/volume.ts";
 
 /** Text that would be longer than base64 when it is written in ASCII is sent as base64. */
@@ -8,9 +8,8 @@ const STRETCH = 4 / 3;
 export function sentFile(path: string, mtimeMs: number, bytes: Buffer): SentFile {
   if (!isUtf8(bytes)) return [path, mtimeMs, "b", bytes.toString("base64")];
   const text = bytes.toString("utf8");
-  return asciiJson(text).length <= bytes.length * STRETCH + 16
-    ? [path, mtimeMs, "u", text]
-    : [path, mtimeMs, "t", bytes.toString("base64")];
+  const json = isAscii(bytes) ? JSON.stringify(text) : asciiJson(text);
+  return json.length <= bytes.length * STRETCH + 16 ? [path, mtimeMs, "u", text] : [path, mtimeMs, "t", bytes.toString("base64")];
 }
 
 /** In ASCII: V8 keeps any other text in two bytes a character, and the cell holds it until somebody reads a file. */

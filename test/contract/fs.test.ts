@@ -191,6 +191,8 @@ contract("files", (isolation: Isolation) => {
          return [codes, fs.statSync("d").size];`,
       ),
     ).toEqual([["ENOSPC", "ENOSPC", "ENOSPC", "ENOSPC", "ENOSPC"], 1_000]);
+    expect(shared.host.inspect("small").volume).toEqual({ maxBytes: 1_000, isPersistent: true, bytes: 1_000, files: 3 });
+    expect(shared.host.inspect("bare").volume).toBeUndefined();
     await shared.host.reload("small");
     expect(await say("small", `return fs.readdirSync(".").map((name) => [name, fs.statSync(name).size])`)).toEqual([
       ["b", 0],
@@ -199,17 +201,19 @@ contract("files", (isolation: Isolation) => {
     ]);
   });
 
-  it("so many files, and no more; the host has them all", async () => {
-    const max = LIMITS.volumeFiles;
-    expect(
-      await say(
-        "many",
-        `for (let n = 0; n < ${max}; n++) fs.writeFileSync("f" + n, ""); try { fs.writeFileSync("more", ""); } catch (error) { return error.code; }`,
-      ),
-    ).toBe("ENOSPC");
-    await shared.host.reload("many");
-    expect(await say("many", `return [fs.readdirSync(".").length, fs.existsSync("f" + ${max - 1})]`)).toEqual([max, true]);
-  });
+  // The same code whatever is around the lane, and ten thousand files take their time.
+  if (isolation === "thread")
+    it("so many files, and no more; the host has them all", async () => {
+      const max = LIMITS.volumeFiles;
+      expect(
+        await say(
+          "many",
+          `for (let n = 0; n < ${max}; n++) fs.writeFileSync("f" + n, ""); try { fs.writeFileSync("more", ""); } catch (error) { return error.code; }`,
+        ),
+      ).toBe("ENOSPC");
+      await shared.host.reload("many");
+      expect(await say("many", `return [fs.readdirSync(".").length, fs.existsSync("f" + ${max - 1})]`)).toEqual([max, true]);
+    });
 
   it("no spelling of a path leads to a file of the machine's", async () => {
     const spellings = [process.execPath, join(outside, "secret.json"), "/etc/passwd", "/proc/self/environ", "/dev/null", stateDir];
@@ -284,6 +288,9 @@ contract("files", (isolation: Isolation) => {
     expect(await say("assets", `return fs.readFileSync("/plugin/data/inner.txt", "utf8")`)).toBe("un\ndeux\n");
     const tried = `["data/link.json", "data/linked/secret.json", "data/env", ".env", ".git/config", "node_modules/dep/index.js"].map((path) => { try { return fs.readFileSync("/plugin/" + path, "utf8"); } catch (error) { return error.code; } })`;
     expect(new Set((await say("assets", `return ${tried}`)) as string[])).toEqual(new Set(["ENOENT"]));
+    expect(await say("assets", `fs.readFileSync("/plugin/node_modules/dep/data.json")`)).toMatchObject({
+      message: expect.stringContaining("only the code is there"),
+    });
   });
 
   it("a file that was too large to be sent says so", async () => {

@@ -46,6 +46,11 @@ export class Volume {
     return rows.map((row) => (row.is_folder ? [row.path, row.mtime, "d"] : sentFile(row.path, row.mtime, this.#read(row))));
   }
 
+  /** As far as it is known without looking. */
+  get lastUse(): VolumeUse | undefined {
+    return this.#use;
+  }
+
   use(): VolumeUse {
     return (this.#use ??= useOf(this.#open().sql.all.all() as unknown as FileRow[]));
   }

@@ -28,6 +28,15 @@ export interface VolumesOptions {
   refused(plugin: Plugin, cell: number, why: string): void;
 }
 
+export interface VolumeReport {
+  readonly maxBytes: number;
+  /** False: there is no stateDir, and its files are gone with the process. */
+  readonly isPersistent: boolean;
+  /** Undefined: no cell of its was loaded that can read them. */
+  readonly bytes: number | undefined;
+  readonly files: number | undefined;
+}
+
 interface Kept {
   readonly volume: Volume;
   readonly turns: Turns;
@@ -78,6 +87,13 @@ export class Volumes {
   async sync(plugin: Plugin): Promise<null> {
     await this.#kept.get(plugin.id)?.last;
     return null;
+  }
+
+  /** Undefined: it was granted none. */
+  report(plugin: Plugin): VolumeReport | undefined {
+    if (plugin.grants.fs === undefined) return undefined;
+    const use = this.#kept.get(plugin.id)?.volume.lastUse;
+    return { maxBytes: maxBytesOf(plugin), isPersistent: this.#options.stateDir !== undefined, bytes: use?.bytes, files: use?.files };
   }
 
   async close(): Promise<void> {

@@ -125,7 +125,11 @@ export function walk(path: string): Spot {
       if (isFolder && entry?.kind === "file") throw new Fault("ENOTDIR");
       return { parent: at, name, entry, isFolder, isDots: path.endsWith("/.") };
     }
-    if (!entry) throw new Fault("ENOENT");
+    if (!entry)
+      throw new Fault(
+        "ENOENT",
+        at === own.root && name === "node_modules" ? "of a plugin's packages only the code is there, in its bundle" : undefined,
+      );
     if (entry.kind === "file") throw new Fault("ENOTDIR");
     at = entry;
   }
