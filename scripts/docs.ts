@@ -12,6 +12,10 @@ import * as contexts from "../src/protocol/hooks/contexts.ts";
 import { WHOLE } from "../src/protocol/hooks/define.ts";
 import { fieldsOf, hookSchemas, jsonSchema, typeOf, variantsOf } from "../src/protocol/json-schema.ts";
 import type { JsonSchema, SchemaField } from "../src/protocol/json-schema.ts";
+import { ABSENT_MODULES } from "../src/protocol/modules/absent.ts";
+import { API_MEMBERS } from "../src/protocol/modules/api-members.ts";
+import type { MemberStatus } from "../src/protocol/modules/api-members.ts";
+import { GUEST_GLOBALS, GUEST_MODULES } from "../src/protocol/surface.ts";
 
 const MADE = "<!-- Made by scripts/docs.ts (npm run docs). Do not edit. -->";
 
@@ -280,8 +284,53 @@ export function errorsPage(): string {
   ].join("\n\n")}\n`;
 }
 
+const MEMBERS: Record<MemberStatus, string> = {
+  works: "works",
+  inert: "does nothing, with a diagnostic",
+  absent: "absent, with a diagnostic",
+};
+
+/** Those of one kind that have nothing more to be said about them share a row. */
+function membersTable(): string {
+  const all = Object.entries(API_MEMBERS);
+  const noted = all.filter(([, { note }]) => note !== undefined);
+  const plain = Object.entries(MEMBERS).flatMap(([is, words]) => {
+    const names = all.filter(([, member]) => member.is === is && member.note === undefined).map(([name]) => code(name));
+    return names.length > 0 ? [[names.join(" "), words]] : [];
+  });
+  return table(["member", ""], [...noted.map(([name, { is, note }]) => [code(name), `${MEMBERS[is]}: ${note}`]), ...plain]);
+}
+
+function modulesTable(): string {
+  const absent = Map.groupBy(Object.entries(ABSENT_MODULES), ([, { why, instead }]) => `${why}; ${instead}`);
+  return table(
+    ["module", ""],
+    [
+      [Object.keys(GUEST_MODULES).map(code).join(" "), "there"],
+      ...Array.from(absent, ([words, entries]) => [entries.map(([name]) => code(name)).join(" "), words]),
+    ],
+  );
+}
+
+const globalsList = (): string => Object.keys(GUEST_GLOBALS).map(code).join(" ");
+
+/** A page that is written by hand, with tables in it that are not: each stands between `<!-- made: name -->` and `<!-- end -->`. */
+function withTables(page: string, tables: Readonly<Record<string, () => string>>): string {
+  const text = readFileSync(pathOf(page), "utf8");
+  return text.replaceAll(
+    /(<!-- made: (\w+) -->\n)[^]*?(<!-- end -->)/g,
+    (_, head: string, name: string, tail: string) => `${head}${tables[name]!()}\n${tail}`,
+  );
+}
+
+const openclawPage = (): string => withTables("openclaw-plugins.md", { api: membersTable, modules: modulesTable, globals: globalsList });
+
 /** By file name, in docs/. */
-export const pages = (): Record<string, string> => ({ "hooks.md": hooksPage(), "errors.md": errorsPage() });
+export const pages = (): Record<string, string> => ({
+  "hooks.md": hooksPage(),
+  "errors.md": errorsPage(),
+  "openclaw-plugins.md": openclawPage(),
+});
 
 export const pathOf = (page: string): string => fileURLToPath(new URL(`../docs/${page}`, import.meta.url));
 

@@ -1,5 +1,6 @@
 /** OpenClaw's `api` and SDK inside the sandbox: what works, what does nothing and says so, what is not there. */
 import { expect, test, vi } from "vitest";
+import { API_MEMBERS } from "../../src/protocol/modules/api-members.ts";
 import { contract, plugin, sharedHost } from "../support/host.ts";
 
 const ENTRY = `
@@ -40,6 +41,11 @@ contract("OpenClaw's api", (isolation) => {
     plugins: [
       { id: "entry", source: ENTRY },
       plugin("common", ""),
+      plugin(
+        "members",
+        `api.registerTool({ name: "members", execute: (id, names) => ({
+           kinds: Object.fromEntries(names.map((name) => [name, name in api ? "works" : typeof api[name] === "function" ? "inert" : "absent"])), own: Object.keys(api) }) });`,
+      ),
       {
         id: "cjs",
         source: `const { definePluginEntry } = require("openclaw/plugin-sdk/plugin-entry"); const sdk = require("openclaw/plugin-sdk");
@@ -96,6 +102,16 @@ contract("OpenClaw's api", (isolation) => {
       "the plugin looked for api.llmThings, which is not there in the sandbox",
     ]);
     expect(shared.host.inspect("common").diagnostics).toEqual([]);
+  });
+
+  test("has of OpenClaw's members what the table says, and no others", async () => {
+    const found = (await shared.host.call({ tool: "members" }, Object.keys(API_MEMBERS))).value as {
+      kinds: Record<string, string>;
+      own: string[];
+    };
+    const expected = Object.entries(API_MEMBERS).map(([name, { is }]) => [name, is]);
+    expect(Object.entries(found.kinds)).toEqual(expected);
+    expect(found.own.filter((name) => API_MEMBERS[name]?.is !== "works")).toEqual([]);
   });
 
   test("is there for CommonJS, too", async () => {

@@ -5,7 +5,15 @@ import { folder } from "./files.ts";
 
 const run = promisify(execFile);
 
-const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1", "--fetch-timeout=20000"];
+const QUIET = [
+  "--ignore-scripts",
+  "--no-audit",
+  "--no-fund",
+  "--no-package-lock",
+  "--fetch-retries=1",
+  "--fetch-retry-mintimeout=500",
+  "--fetch-timeout=20000",
+];
 /** What a plugin needs to run, without what it is developed with, or what its gateway has. */
 const ONLY = ["--omit=dev", "--omit=peer", "--omit=optional", "--legacy-peer-deps"];
 
