@@ -1,6 +1,6 @@
 /** Taking secrets out of answers: every form, wherever it is split. */
 import { describe, expect, it } from "vitest";
-import { redacted, redactionOf, Redactor } from "../../src/host/services/redact.ts";
+import { redactionOf, Redactor } from "../../src/host/services/redact.ts";
 import type { Redaction } from "../../src/host/services/redact.ts";
 
 const SECRET = `sk-"a/b\\c&<d>'é'+ =~x`.replaceAll("é", "e");
@@ -76,7 +76,7 @@ it("secrets that overlap, or repeat themselves, leave nothing between them", () 
 it("counts what it found, and touches nothing else", () => {
   const found: string[] = [];
   const bytes = Buffer.from(Array.from({ length: 4_096 }, (_, index) => (index * 7) % 256)).toString("latin1");
-  expect(redacted(`${SECRET}${bytes}${SECRET}`, new Redactor([KEY], (name) => found.push(name)))).toBe(`[secret KEY]${bytes}[secret KEY]`);
+  expect(new Redactor([KEY], (name) => found.push(name)).text(`${SECRET}${bytes}${SECRET}`)).toBe(`[secret KEY]${bytes}[secret KEY]`);
   expect(found).toEqual(["KEY", "KEY"]);
   expect(inPieces(Buffer.from(bytes, "latin1"), 100)).toBe(bytes);
 });

@@ -19,12 +19,14 @@ import { AnswerBody } from "./answer-body.ts";
 import { Connections } from "./connections.ts";
 import { send } from "./exchange.ts";
 import type { Hop, Reply } from "./exchange.ts";
-import { sendable, visible, withoutBody, withoutSecrets } from "./fetch-headers.ts";
+import { faultOf } from "./fetch-faults.ts";
+import { visible } from "./fetch-headers.ts";
+import { firstHop, nextHop } from "./hops.ts";
 import { OpenFetch, OpenFetches } from "./open-fetch.ts";
 import type { OpenFetchOptions } from "./open-fetch.ts";
 import { judge } from "./origins.ts";
 import type { Verdict } from "./origins.ts";
-import { redacted, Redactor } from "./redact.ts";
+import { Redactor } from "./redact.ts";
 import { Secrets } from "./secrets.ts";
 import type { ServiceGroup } from "./service.ts";
 import { checked } from "./session.ts";
@@ -184,7 +186,7 @@ export class Fetches {
     }
     const redactor = new Redactor(secrets, this.#secrets.finder(id, url.origin));
     // SECURITY: every text of the server's that a plugin sees goes through here, or through the body's own redactor. test/contract/secrets.test.ts
-    const clean = (text: string): string => redacted(text, redactor);
+    const clean = (text: string): string => redactor.text(text);
     const tooLong = () => new CreelError("ERR_FETCH_RESPONSE_SIZE", { origin: url.origin, limit: LIMITS.fetchResponseBytes });
     const body = new AnswerBody({ source: reply.body, redactor, limit: LIMITS.fetchResponseBytes, tooLong });
     open.streams(body);
@@ -240,66 +242,10 @@ function refuse({ id }: Requester, { origin }: URL, method: FetchMethod, verdict
   }
 }
 
-function firstHop({ url: text, method, headers, text: body, bytes }: FetchQuestion): Hop {
-  const url = URL.parse(text);
-  if (!url) throw new CreelError("ERR_FETCH_URL", { detail: "it is not an absolute URL" });
-  if (!isHttp(url)) throw new CreelError("ERR_FETCH_URL", { detail: `its scheme is ${url.protocol.slice(0, -1).slice(0, 32)}` });
-  if (hasCredentials(url)) throw new CreelError("ERR_FETCH_URL", { detail: "it has a user name or password in it" });
-  url.hash = "";
-  const content = body === undefined ? bytes && Buffer.from(bytes, "latin1") : Buffer.from(body);
-  const sent = content || undefined;
-  if (sent && (method === "GET" || method === "HEAD")) throw new CreelError("ERR_FETCH_URL", { detail: `a ${method} has no body` });
-  if (sent && sent.length > LIMITS.fetchRequestBytes)
-    throw new CreelError("ERR_FETCH_REQUEST_SIZE", { bytes: sent.length, limit: LIMITS.fetchRequestBytes });
-  return { url, method, headers: sendable(headers), body: sent };
-}
-
-/** As the Fetch standard says: 303 becomes a GET, and so does a POST that is moved; anything else is sent again as it was. */
-function nextHop({ url, method, headers, body }: Hop, status: number, location: string): Hop | undefined {
-  const to = URL.parse(location, url.href);
-  if (!to || !isHttp(to) || hasCredentials(to)) return undefined;
-  to.hash = "";
-  const kept = to.origin === url.origin ? headers : withoutSecrets(headers);
-  const becomesGet = status === 303 ? method !== "GET" && method !== "HEAD" : status < 303 && method === "POST";
-  return becomesGet ? { url: to, method: "GET", headers: withoutBody(kept), body: undefined } : { url: to, method, headers: kept, body };
-}
-
-function isHttp({ protocol }: URL): boolean {
-  return protocol === "https:" || protocol === "http:";
-}
-
-function hasCredentials({ username, password }: URL): boolean {
-  return username !== "" || password !== "";
-}
-
 /** A look-up cannot be stopped, but need not be waited for. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason as Error);
   signal.addEventListener("abort", stop, { once: true });
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
-}
-
-const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^ENOTFOUND$|^EAI_/, "its name does not resolve"],
-  [/^ECONNREFUSED$/, "the connection was refused"],
-  [/^ECONNRESET$|^EPIPE$|^ERR_STREAM_PREMATURE_CLOSE$|^UND_ERR_(?:SOCKET|CLOSED|DESTROYED|RES_CONTENT_LENGTH)/, "the connection was cut"],
-  [/^E(?:TIMEDOUT|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL)$|^UND_ERR_CONNECT_TIMEOUT$/, "it cannot be reached"],
-  [/CERT|^UNABLE_TO_/, "its certificate is not valid"],
-  [/^ERR_SSL_|^ERR_TLS_|^EPROTO$/, "no secure connection could be made"],
-  [/^HPE_|^HTTPParserError$|^UND_ERR_(?:HEADERS_OVERFLOW|RESPONSE)/, "it does not answer in HTTP"],
-  [/^Z_|^ERR_BROTLI|^ERR__ERROR/, "its answer is not encoded as it says"],
-];
-
-/** What the plugin is told. */
-function faultOf(error: unknown, origin: string, signal: AbortSignal): CreelError {
-  if (signal.aborted) return signal.reason as CreelError;
-  return error instanceof CreelError ? error : new CreelError("ERR_FETCH_FAILED", { origin, detail: wordsFor(error) });
-}
-
-/** SECURITY: Node's messages name addresses and paths; the plugin gets words of ours. test/contract/fetch.test.ts */
-function wordsFor(error: unknown): string {
-  const { code: given, name } = error as { code?: string; name?: string };
-  const code = given ?? name ?? "";
-  return WORDS.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
 }

@@ -20,6 +20,8 @@ interface Span {
 
 export class Redactor {
   readonly #redactions: readonly Redaction[];
+  /** Of all forms; without any, no text is long enough. */
+  readonly #shortest: number;
   /** Not given out yet: a secret may begin in it. */
   #tail: Buffer = Buffer.alloc(0);
   /** So many bytes of the tail belong to a secret that was replaced already. */
@@ -30,11 +32,14 @@ export class Redactor {
   constructor(redactions: readonly Redaction[], found: (name: string) => void = () => {}) {
     this.#redactions = redactions;
     this.#found = found;
+    this.#shortest = Math.min(...redactions.flatMap(({ forms }) => forms.map(({ bytes }) => bytes.length)));
   }
 
-  /** For the same secrets, in another text. */
-  another(): Redactor {
-    return new Redactor(this.#redactions, this.#found);
+  /** Another text, of one character per byte, such as a header. */
+  text(text: string): string {
+    if (text.length < this.#shortest) return text;
+    const other = new Redactor(this.#redactions, this.#found);
+    return other.#scan(Buffer.from(text, "latin1"), true).toString("latin1");
   }
 
   push(chunk: Buffer): Buffer {
@@ -111,10 +116,4 @@ function occurrences(data: Buffer, { bytes, before, after }: Form, limit: number
 
 function isBase64(byte: number | undefined): boolean {
   return byte !== undefined && /[\w+/-]/.test(String.fromCharCode(byte));
-}
-
-/** A text of one character per byte, such as a header. The redactor's own stream is not touched. */
-export function redacted(text: string, redactor: Redactor): string {
-  const other = redactor.another();
-  return Buffer.concat([other.push(Buffer.from(text, "latin1")), other.end()]).toString("latin1");
 }

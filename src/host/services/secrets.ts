@@ -10,7 +10,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { HostEvents } from "../events.ts";
 import type { Hop } from "./exchange.ts";
 import { secretsFor } from "./origins.ts";
-import { redacted, redactionOf, Redactor } from "./redact.ts";
+import { redactionOf, Redactor } from "./redact.ts";
 import type { Redaction } from "./redact.ts";
 
 /** What an operator may know about a plugin's use of a secret. */
@@ -110,7 +110,7 @@ export class Secrets {
       (secret) =>
         !secret.origins.has(url.origin) &&
         [...origins].some((origin) => secret.origins.has(origin)) &&
-        redacted(url.href, new Redactor([secret.redaction])) !== url.href,
+        new Redactor([secret.redaction]).text(url.href) !== url.href,
     );
   }
 
