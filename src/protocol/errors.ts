@@ -447,8 +447,8 @@ export const ERRORS = {
   },
   ERR_SCHEDULE_RATE: {
     audience: "author",
-    message: "the plugin has given more than {limit} cron patterns in {seconds} s",
-    fix: "schedule less often; a pattern needs to be given only once",
+    message: "the plugin has used the schedule more than {limit} times in {seconds} s",
+    fix: "schedule less often; a cron pattern needs to be given only once, and counts for more",
   },
   ERR_STORE_FAILED: {
     audience: "operator",

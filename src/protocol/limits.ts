@@ -211,7 +211,9 @@ export const LIMITS = {
   /** A cron pattern: five fields with lists in them fit. To find that one never comes took 36 ms at first and 5 ms later, hence a rate. */
   cronChars: 128,
   cronsPerWindow: 100,
-  cronWindowMs: 10_000,
+  /** Questions of one plugin to the schedule, of all kinds; to list a thousand jobs takes a millisecond. */
+  schedulesPerWindow: 1_000,
+  scheduleWindowMs: 10_000,
   /** Jobs of one plugin that run at a time: after a long night a thousand may be due. */
   jobsAtOnce: 8,
   /** A job that was begun so many times and never ended, because the gateway died each time, is given up. */

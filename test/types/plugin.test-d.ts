@@ -83,3 +83,15 @@ test("definePlugin wants an id and register", () => {
   // @ts-expect-error no id
   definePlugin({ register() {} });
 });
+
+test("the store gives what its author says is in it, or nothing; jobs get a Date", () => {
+  expectTypeOf(api.kv.get<{ n: number }>("k")).resolves.toEqualTypeOf<{ n: number } | undefined>();
+  expectTypeOf(api.kv.increment("k")).resolves.toEqualTypeOf<number>();
+  expectTypeOf(api.kv.update("k", (old: number | undefined) => (old ?? 0) + 1)).resolves.toEqualTypeOf<number | undefined>();
+  // @ts-expect-error a key is a text
+  void api.kv.get(5);
+  // @ts-expect-error milliseconds
+  void api.kv.set("k", 1, { ttl: 5 });
+  api.schedule.on("job", (_, job) => expectTypeOf(job.dueAt).toEqualTypeOf<Date>());
+  expectTypeOf(api.schedule.cron("job", "@daily", { any: "data" }, { timezone: "UTC" })).resolves.toEqualTypeOf<string>();
+});

@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type * as z from "zod";
-import { CreelError } from "../../protocol/errors.ts";
 import { kvQuestion } from "../../protocol/kv-message.ts";
 import type { KvAnswers } from "../../protocol/kv-message.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -15,6 +14,7 @@ import type { Plugin } from "../plugin.ts";
 import { KvCauses } from "./kv-causes.ts";
 import { KvStore } from "./kv-store.ts";
 import type { KvUse } from "./kv-store.ts";
+import { Rate } from "./rate.ts";
 import { demand } from "./service.ts";
 import type { Asked, Service, ServiceGroup } from "./service.ts";
 import { checked } from "./session.ts";
@@ -41,13 +41,12 @@ export interface KvReport {
 interface Kept {
   readonly store: KvStore;
   readonly setAside: string[];
-  startedMs: number;
-  count: number;
 }
 
 export class Kv {
   readonly #options: KvOptions;
   readonly #kept = new Map<string, Kept>();
+  readonly #rate = new Rate("ERR_KV_RATE", LIMITS.kvOpsPerWindow, LIMITS.kvWindowMs);
   readonly causes: KvCauses;
 
   constructor(options: KvOptions) {
@@ -57,15 +56,8 @@ export class Kv {
 
   store(plugin: Plugin): KvStore {
     demand(plugin.grants.kv !== undefined, plugin, "kv", "kv: true");
-    const kept = this.#keep(plugin);
-    const nowMs = performance.now();
-    if (nowMs - kept.startedMs > LIMITS.kvWindowMs) {
-      kept.startedMs = nowMs;
-      kept.count = 0;
-    }
-    if (++kept.count > LIMITS.kvOpsPerWindow)
-      throw new CreelError("ERR_KV_RATE", { limit: LIMITS.kvOpsPerWindow, seconds: LIMITS.kvWindowMs / 1000 });
-    return kept.store;
+    this.#rate.take(plugin.id);
+    return this.#keep(plugin).store;
   }
 
   /** Undefined: it has no store. */
@@ -105,7 +97,7 @@ export class Kv {
       },
       onFailure: (error) => logger.error({ plugin: id, path, err: error }, "a plugin's store failed"),
     });
-    const kept = { store, setAside, startedMs: performance.now(), count: 0 };
+    const kept = { store, setAside };
     this.#kept.set(id, kept);
     return kept;
   }

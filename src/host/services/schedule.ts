@@ -1,7 +1,6 @@
 /** Trusted side: what plugins may ask of the schedule (`api.schedule`). When and how jobs are done is in scheduler.ts. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { scheduleQuestion } from "../../protocol/schedule-message.ts";
 import type { ScheduleAnswers } from "../../protocol/schedule-message.ts";
@@ -10,6 +9,7 @@ import type { Functions } from "../functions.ts";
 import type { Logger } from "../log.ts";
 import type { Plugin } from "../plugin.ts";
 import { nextTime } from "./cron.ts";
+import { Rate } from "./rate.ts";
 import { ScheduleStore } from "./schedule-store.ts";
 import { Scheduler, systemClock } from "./scheduler.ts";
 import type { Clock, Worker } from "./scheduler.ts";
@@ -32,7 +32,8 @@ export class Schedule {
   readonly #clock: Clock;
   readonly #store: ScheduleStore;
   readonly #scheduler: Scheduler;
-  readonly #patterns = new Map<string, { startedMs: number; count: number }>();
+  readonly #questions = new Rate("ERR_SCHEDULE_RATE", LIMITS.schedulesPerWindow, LIMITS.scheduleWindowMs);
+  readonly #patterns = new Rate("ERR_SCHEDULE_RATE", LIMITS.cronsPerWindow, LIMITS.scheduleWindowMs);
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
@@ -73,6 +74,12 @@ export class Schedule {
     return this.#scheduler.close();
   }
 
+  /** Throws when the plugin may not ask. */
+  admit(plugin: Plugin): void {
+    demand(plugin.grants.schedule === true, plugin, "schedule", "schedule: true");
+    this.#questions.take(plugin.id);
+  }
+
   async delay({ plugin, run, args }: Asked): Promise<ScheduleAnswers["schedule.delay"]> {
     const { name, ms, data, id = randomBytes(9).toString("base64url") } = checked(scheduleQuestion.delay, args, "schedule.delay");
     return this.#put(plugin, run, { id, name, data, due: Math.ceil(this.#clock.now() + Math.max(ms, LIMITS.jobDelayMs)) });
@@ -81,7 +88,7 @@ export class Schedule {
   /** Without an id it is known by its name: it is given again at every start, and must not become two. */
   async cron({ plugin, run, args }: Asked): Promise<ScheduleAnswers["schedule.cron"]> {
     const { name, pattern, timezone, data, id = name } = checked(scheduleQuestion.cron, args, "schedule.cron");
-    this.#checkRate(plugin);
+    this.#patterns.take(plugin.id);
     const due = nextTime(pattern, timezone, this.#clock.now());
     return this.#put(plugin, run, { id, name, data, due, pattern, timezone });
   }
@@ -123,20 +130,12 @@ export class Schedule {
         hasHandler: (name) => functions.has(id, "job", name),
       }));
   }
-
-  #checkRate({ id }: Plugin): void {
-    const nowMs = performance.now();
-    let window = this.#patterns.get(id);
-    if (!window || nowMs - window.startedMs > LIMITS.cronWindowMs) this.#patterns.set(id, (window = { startedMs: nowMs, count: 0 }));
-    if (++window.count > LIMITS.cronsPerWindow)
-      throw new CreelError("ERR_SCHEDULE_RATE", { limit: LIMITS.cronsPerWindow, seconds: LIMITS.cronWindowMs / 1000 });
-  }
 }
 
-function granted(answer: (asked: Asked) => Promise<unknown>): Service {
+function granted(schedule: Schedule, answer: (asked: Asked) => Promise<unknown>): Service {
   return {
     answer: (asked) => {
-      demand(asked.plugin.grants.schedule === true, asked.plugin, "schedule", "schedule: true");
+      schedule.admit(asked.plugin);
       return answer(asked);
     },
   };
@@ -145,10 +144,10 @@ function granted(answer: (asked: Asked) => Promise<unknown>): Service {
 export function scheduleServices(schedule: Schedule): ServiceGroup {
   return {
     services: {
-      "schedule.delay": granted((asked) => schedule.delay(asked)),
-      "schedule.cron": granted((asked) => schedule.cron(asked)),
-      "schedule.cancel": granted((asked) => schedule.cancel(asked)),
-      "schedule.list": granted((asked) => schedule.list(asked)),
+      "schedule.delay": granted(schedule, (asked) => schedule.delay(asked)),
+      "schedule.cron": granted(schedule, (asked) => schedule.cron(asked)),
+      "schedule.cancel": granted(schedule, (asked) => schedule.cancel(asked)),
+      "schedule.list": granted(schedule, (asked) => schedule.list(asked)),
     },
     close: () => schedule.close(),
   };

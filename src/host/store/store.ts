@@ -2,7 +2,7 @@
  * Trusted side: a database that is opened when it is first needed, worked on in turn, and replaced by an empty one when its file turns out to be
  * broken. What goes wrong is the operator's to know in full, and a plugin's in words of ours.
  */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { checkpoints } from "./checkpoints.ts";
@@ -22,6 +22,8 @@ export type Done<T> = (result: T) => void;
 interface Opened<Statements> {
   readonly database: DatabaseSync;
   readonly sql: Statements;
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
 }
 
 /** A row, its two indexes and a sum: four pages, whatever is in them. */
@@ -57,11 +59,11 @@ export class Store<Statements> {
   /** As `do`, in one transaction, with the write lock from the start: what is read in it must still be so when it is written. It writes about so many bytes. */
   transact<T>(work: (sql: Statements) => T, done?: Done<T>, bytes = 0): Promise<T> {
     return this.do(() => {
-      const { database, sql } = this.#open();
-      database.exec("BEGIN IMMEDIATE");
+      const { database, sql, begin, commit } = this.#open();
+      begin.run();
       try {
         const result = work(sql);
-        database.exec("COMMIT");
+        commit.run();
         this.#wrote(bytes);
         return result;
       } catch (error) {
@@ -95,7 +97,12 @@ export class Store<Statements> {
     if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
     if (!this.#opened) {
       const database = openDatabase(this.#spec);
-      this.#opened = { database, sql: this.#spec.prepare(database) };
+      this.#opened = {
+        database,
+        sql: this.#spec.prepare(database),
+        begin: database.prepare("BEGIN IMMEDIATE"),
+        commit: database.prepare("COMMIT"),
+      };
     }
     return this.#opened;
   }
