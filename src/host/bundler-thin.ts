@@ -8,6 +8,7 @@ import type { Tr46Row } from "./bundler-idna.ts";
 /** What whatwg-url imports → the file of src/sandbox/guest that it gets instead. */
 const INSTEAD: Readonly<Record<string, string>> = {
   tr46: "web/idna",
+  "./encoding": "web/utf8",
   // Tables of East Asian encodings: a URL in a cell is UTF-8.
   "@exodus/bytes/encoding.js": "web/encoding",
   "@exodus/bytes/whatwg.js": "web/percent",

@@ -1,16 +1,14 @@
 /** DOMException, events and abort signals behave as in Node. */
 import { describe } from "vitest";
 import { comparison } from "./compare.ts";
-
-const SHAPE = (name: string, hidden = "") =>
-  `Object.fromEntries(Reflect.ownKeys(${name}).filter((k) => typeof k === "string" || k === Symbol.toStringTag).map((k) => { const d = Object.getOwnPropertyDescriptor(${name}, k); return [String(k), [typeof d.value, typeof d.get, typeof d.set, d.writable, d.enumerable, d.configurable].join()]; }).filter(([k]) => !"${hidden}".split(" ").includes(k)).sort())`;
+import { shapeOf } from "./shape.ts";
 
 describe("events", () => {
   const { same } = comparison();
 
   same("DOMException is an error with a name, a code and nothing of its own but a stack", [
-    SHAPE("DOMException"),
-    SHAPE("DOMException.prototype"),
+    shapeOf("DOMException"),
+    shapeOf("DOMException.prototype"),
     `new DOMException("m", "AbortError")`,
     `new DOMException("m", "AbortError").code`,
     `["IndexSizeError", "DataCloneError", "TimeoutError", "NotAllowedError", "SyntaxError"].map((n) => new DOMException("", n).code)`,
@@ -38,9 +36,9 @@ describe("events", () => {
   ]);
 
   same("an event has the fields it was made with", [
-    SHAPE("Event"),
-    SHAPE("Event.prototype"),
-    SHAPE("CustomEvent.prototype"),
+    shapeOf("Event"),
+    shapeOf("Event.prototype"),
+    shapeOf("CustomEvent.prototype"),
     `Event.length`,
     `new Event("x").type`,
     `new Event(5).type`,
@@ -69,7 +67,7 @@ describe("events", () => {
 
   const target = `const t = new EventTarget(), seen = [];`;
   same("listeners are called in order, once or often, and can be removed", [
-    SHAPE("EventTarget.prototype"),
+    shapeOf("EventTarget.prototype"),
     `${target} t.addEventListener("x", (e) => seen.push([1, e.eventPhase, e.target === t, e.currentTarget === t, e.composedPath().length])); t.addEventListener("x", { handleEvent() { seen.push([2, this !== t]); } }); const r = t.dispatchEvent(new Event("x")); return [r, seen];`,
     `${target} const f = () => seen.push(1); t.addEventListener("x", f); t.addEventListener("x", f); t.addEventListener("x", f, true); t.dispatchEvent(new Event("x")); return seen;`,
     `${target} const f = () => seen.push(1); t.addEventListener("x", f, { once: true }); t.dispatchEvent(new Event("x")); t.dispatchEvent(new Event("x")); return seen;`,
@@ -100,9 +98,9 @@ describe("events", () => {
   ]);
 
   same("a controller aborts its signal once, with a reason", [
-    SHAPE("AbortController.prototype"),
-    SHAPE("AbortSignal.prototype"),
-    SHAPE("AbortSignal"),
+    shapeOf("AbortController.prototype"),
+    shapeOf("AbortSignal.prototype"),
+    shapeOf("AbortSignal"),
     `const c = new AbortController(); return [c.signal.aborted, c.signal.reason, c.signal === c.signal, c.signal instanceof EventTarget];`,
     `const c = new AbortController(); c.abort(); return [c.signal.aborted, c.signal.reason];`,
     `const c = new AbortController(); c.abort(5); c.abort(6); return c.signal.reason;`,

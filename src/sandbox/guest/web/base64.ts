@@ -1,6 +1,7 @@
 /** Inside the isolate: `atob` and `btoa`. */
 import { DOMException } from "./dom-exception.ts";
 import { missing } from "./idl.ts";
+import { str } from "./text.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const VALUES: Readonly<Record<string, number>> = Object.assign(
@@ -10,7 +11,7 @@ const VALUES: Readonly<Record<string, number>> = Object.assign(
 
 export function btoa(...args: unknown[]): string {
   if (args.length === 0) throw missing("input");
-  const text = String(args[0]);
+  const text = str(args[0]);
   let made = "";
   for (let i = 0; i < text.length; i += 3) {
     const a = text.charCodeAt(i);
@@ -27,7 +28,7 @@ export function btoa(...args: unknown[]): string {
 
 export function atob(...args: unknown[]): string {
   if (args.length === 0) throw missing("input");
-  let text = String(args[0]).replaceAll(/[\t\n\f\r ]/g, "");
+  let text = str(args[0]).replaceAll(/[\t\n\f\r ]/g, "");
   if (text.length % 4 === 0) text = text.replace(/={1,2}$/, "");
   if (text.length % 4 === 1) throw broken();
   let made = "";

@@ -3,6 +3,7 @@ import { TextDecoder, TextEncoder } from "./encoding.ts";
 import { cloneAs, coded, expose, inspectAs, missing, wrongType } from "./idl.ts";
 import { ReadableStream } from "./streams.ts";
 import { TextDecoderStream } from "./text-streams.ts";
+import { str } from "./text.ts";
 
 /** What a stream gives at a time. */
 const PIECE = 65_536;
@@ -46,7 +47,7 @@ export class Blob {
       throw wrongType("options", "a dictionary", options);
     // In the order of the alphabet, as Web IDL reads dictionaries.
     const { endings = "transparent", type = "" } = options ?? {};
-    const mode = String(endings);
+    const mode = str(endings);
     if (mode !== "transparent" && mode !== "native")
       throw coded(TypeError, "ERR_INVALID_ARG_VALUE", `The property 'options.endings' is invalid. Received '${mode}'`);
     const pieces: Uint8Array[] = [];
@@ -100,7 +101,7 @@ export class File extends Blob {
   constructor(parts: unknown, name: unknown, ...[options]: [options?: (BlobOptions & { lastModified?: unknown }) | null]) {
     if (arguments.length < 2) throw missing("fileBits", "fileName");
     super(parts, options);
-    this.#name = String(name).toWellFormed();
+    this.#name = str(name).toWellFormed();
     const { lastModified = Date.now() } = options ?? {};
     // A `long long` of Web IDL: what is no number is 0.
     this.#lastModified = Math.trunc(Number(lastModified)) || 0;
@@ -129,7 +130,7 @@ function bytesOf(part: unknown, isNative: boolean): Uint8Array {
   if (isBlob(part)) return blobBytes(part);
   if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
   if (part instanceof ArrayBuffer) return new Uint8Array(part);
-  const text = String(part);
+  const text = str(part);
   return encoder.encode(isNative ? text.replaceAll(/\r\n?/g, "\n") : text);
 }
 
@@ -144,7 +145,7 @@ export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 function typeOf(type: unknown): string {
-  const text = String(type);
+  const text = str(type);
   return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : "";
 }
 

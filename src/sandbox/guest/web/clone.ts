@@ -45,7 +45,7 @@ export function structuredClone(...args: unknown[]): unknown {
   if (transfer !== undefined && transfer !== null && !isList) throw refused("transfer in Options cannot be converted to sequence.");
   return new Clone(isList ? [...(transfer as Iterable<unknown>)] : []).whole(value);
 }
-Object.defineProperty(structuredClone, "length", { value: 0 });
+Object.defineProperty(structuredClone, "length", { value: 2 });
 
 class Clone {
   /** What was met already → its copy: cycles and shared parts stay what they are. */
@@ -166,7 +166,8 @@ function tagOf(value: object): string {
 
 function nameOf(value: object): string {
   const name = value.constructor?.name;
-  return typeof name === "string" && name !== "" && !tagOf(value).includes("Generator") ? `#<${name}>` : tagOf(value);
+  const isNamed = typeof name === "string" && name !== "" && !/Generator|Symbol/.test(tagOf(value));
+  return isNamed ? `#<${name}>` : tagOf(value);
 }
 
 function notCloned(message: string): DOMException {

@@ -1,5 +1,6 @@
 /** Inside the isolate: `DOMException`. */
 import { cloneAs, constants, expose } from "./idl.ts";
+import { str } from "./text.ts";
 
 /** In the order of their codes, which begin at 1. An empty name: only the constant exists. */
 const NAMES: readonly (readonly [constant: string, name: string])[] = [
@@ -66,7 +67,7 @@ export class DOMException {
       if ("cause" in options) Object.defineProperty(error, "cause", { value: options.cause, writable: true, configurable: true });
     }
     // oxlint-disable-next-line no-new -- it adds to the error
-    new Fields(error, String(name), String(message));
+    new Fields(error, str(name), str(message));
     Error.captureStackTrace(error, new.target);
     const { stack } = error as { stack?: string };
     // V8 leaves out a message that is not the error's own.

@@ -1,6 +1,7 @@
 /** Inside the isolate: `TextEncoder` and `TextDecoder`. UTF-8, UTF-16 and the single-byte encodings; no East Asian ones, whose tables are large. */
 import * as bytes from "@exodus/bytes/encoding-lite.js";
 import { coded, expose, inspectAs, wrongType } from "./idl.ts";
+import { str } from "./text.ts";
 
 /** What the package knows by name only. */
 const ABSENT = new Set(["big5", "euc-jp", "euc-kr", "gb18030", "gbk", "iso-2022-jp", "shift_jis"]);
@@ -11,7 +12,7 @@ export class TextEncoder {
     return PLAIN.encoding;
   }
   encode(text: unknown = ""): Uint8Array {
-    return PLAIN.encode(String(text));
+    return PLAIN.encode(str(text));
   }
   encodeInto(text: unknown, target: unknown): { read: number; written: number } {
     if (typeof text !== "string") throw wrongType("src", "of type string", text);
@@ -29,7 +30,7 @@ export class TextDecoder {
   readonly #inner: InstanceType<typeof bytes.TextDecoder>;
 
   constructor(encoding: unknown = "utf-8", options: DecoderOptions | null = {}) {
-    const label = String(encoding);
+    const label = str(encoding);
     const name = bytes.normalizeEncoding(label);
     if (name === null || ABSENT.has(name) || name === "replacement")
       throw coded(RangeError, "ERR_ENCODING_NOT_SUPPORTED", `The "${label}" encoding is not supported`);
@@ -64,7 +65,7 @@ export class TextDecoder {
   }
 }
 
-expose(TextEncoder);
-expose(TextDecoder);
+expose(TextEncoder, [], "TextEncoder");
+expose(TextDecoder, [], "TextDecoder");
 inspectAs<TextEncoder>(TextEncoder, ({ encoding }) => ({ encoding }));
 inspectAs<TextDecoder>(TextDecoder, ({ encoding, fatal, ignoreBOM }) => ({ encoding, fatal, ignoreBOM }));

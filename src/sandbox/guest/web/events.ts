@@ -1,6 +1,7 @@
 /** Inside the isolate: `Event`, `CustomEvent`, `EventTarget`. There is no tree: an event is at its target or nowhere. */
 import { now } from "./clock.ts";
 import { coded, constants, expose, inspectAs, missing, report, wrongThis, wrongType } from "./idl.ts";
+import { str } from "./text.ts";
 
 const PHASE = { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 } as const;
 
@@ -25,11 +26,6 @@ export let handlerOf: (target: EventTarget, type: string) => unknown;
 export let setHandler: (target: EventTarget, type: string, handler: unknown) => void;
 
 export class Event {
-  static readonly NONE: 0;
-  static readonly CAPTURING_PHASE: 1;
-  static readonly AT_TARGET: 2;
-  static readonly BUBBLING_PHASE: 3;
-
   #type: string;
   #bubbles: boolean;
   #cancelable: boolean;
@@ -64,7 +60,7 @@ export class Event {
   constructor(type: unknown, init: EventInit | null = null) {
     if (arguments.length === 0) throw missing("type");
     if (init !== null && typeof init !== "object" && typeof init !== "function") throw wrongType("options", "of type object", init);
-    this.#type = String(type);
+    this.#type = str(type);
     this.#bubbles = Boolean(init?.bubbles);
     this.#cancelable = Boolean(init?.cancelable);
     this.#composed = Boolean(init?.composed);
@@ -73,7 +69,7 @@ export class Event {
   initEvent(type: unknown, bubbles: unknown = false, cancelable: unknown = false): void {
     if (arguments.length === 0) throw missing("type");
     if (this.#current !== null) return;
-    this.#type = String(type);
+    this.#type = str(type);
     this.#bubbles = Boolean(bubbles);
     this.#cancelable = Boolean(cancelable);
   }
@@ -187,7 +183,7 @@ export class EventTarget {
     const { capture, once, passive, signal } = optionsOf(options);
     if (signal !== undefined && !isSignal(signal)) throw wrongType("options.signal", "an instance of AbortSignal", signal);
     if (!isListener(callback) || signal?.aborted) return;
-    const name = String(type);
+    const name = str(type);
     if (this.#find(name, callback, capture)) return;
     const listener: Listener = { callback, capture, once, passive, isGone: false };
     this.#listeners.set(name, [...listenersOf(this, name), listener]);
@@ -198,7 +194,7 @@ export class EventTarget {
     if (!(#listeners in this)) throw wrongThis("EventTarget");
     if (arguments.length < 2) throw missing("type", "listener");
     if (!isListener(callback)) return;
-    const name = String(type);
+    const name = str(type);
     const listener = this.#find(name, callback, optionsOf(options).capture);
     if (listener) dropListener(this, name, listener);
   }

@@ -5,12 +5,16 @@ const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 type Inspect = (value: unknown, options?: object) => string;
 type AnyClass = abstract new (...args: never[]) => object;
 
-/** Members of the prototype are enumerable, as Web IDL says; the tag is the class's name. */
-export function expose(Class: AnyClass, hidden: readonly string[] = []): void {
+/**
+ * Members of the prototype are enumerable, as Web IDL says; the tag is the class's name. That has to be said where a package has a class of
+ * the same name: the bundler then renames one of them.
+ */
+export function expose(Class: AnyClass, hidden: readonly string[] = [], className: string = Class.name): void {
   const prototype = Class.prototype as object;
   for (const name of Object.getOwnPropertyNames(prototype))
     if (name !== "constructor" && !hidden.includes(name)) Object.defineProperty(prototype, name, { enumerable: true });
-  Object.defineProperty(prototype, Symbol.toStringTag, { value: Class.name, configurable: true });
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: className, configurable: true });
+  Object.defineProperty(Class, "name", { value: className, configurable: true });
 }
 
 /** What `util.inspect` shows instead of an object without any properties. */

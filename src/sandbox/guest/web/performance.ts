@@ -4,7 +4,7 @@ import { now, timeOrigin } from "./clock.ts";
 import { DOMException } from "./dom-exception.ts";
 import { EventTarget } from "./events.ts";
 import { coded, expose, inspectAs, missing, wrongType } from "./idl.ts";
-import { usv } from "./text.ts";
+import { str, usv } from "./text.ts";
 
 const OURS = Symbol("ours");
 
@@ -51,7 +51,7 @@ export class PerformanceMark extends PerformanceEntry {
     const { startTime, detail } = options ?? {};
     const at = startTime === undefined ? now() : Number(startTime);
     if (!(at >= 0)) throw coded(TypeError, "ERR_PERFORMANCE_INVALID_TIMESTAMP", `${at} is not a valid timestamp`);
-    super(OURS, { name: String(name), entryType: "mark", startTime: at, duration: 0 });
+    super(OURS, { name: str(name), entryType: "mark", startTime: at, duration: 0 });
     this.#detail = detail === undefined || detail === null ? null : structuredClone(detail);
   }
   get detail(): unknown {
@@ -104,11 +104,11 @@ export class Performance extends EventTarget {
   }
   getEntriesByName(name: unknown, ...[type]: unknown[]): PerformanceEntry[] {
     if (arguments.length === 0) throw missing("name");
-    return this.getEntries().filter((one) => one.name === String(name) && (type === undefined || one.entryType === type));
+    return this.getEntries().filter((one) => one.name === str(name) && (type === undefined || one.entryType === type));
   }
   getEntriesByType(type: unknown): PerformanceEntry[] {
     if (arguments.length === 0) throw missing("type");
-    return this.getEntries().filter((one) => one.entryType === String(type));
+    return this.getEntries().filter((one) => one.entryType === str(type));
   }
   mark(name: unknown, ...[options]: [options?: MarkOptions | null]): PerformanceMark {
     if (arguments.length === 0) throw missing("name");
@@ -128,7 +128,7 @@ export class Performance extends EventTarget {
     const since = start !== undefined ? timeOf(start) : duration !== undefined && end !== undefined ? until - timeOf(duration) : 0;
     const measure = new PerformanceMeasure(
       OURS,
-      { name: String(name), entryType: "measure", startTime: since, duration: until - since },
+      { name: str(name), entryType: "measure", startTime: since, duration: until - since },
       detail,
     );
     entries.push(measure);
@@ -152,7 +152,7 @@ function timeOf(mark: unknown): number {
     if (mark < 0) throw coded(TypeError, "ERR_PERFORMANCE_INVALID_TIMESTAMP", `${mark} is not a valid timestamp`);
     return mark;
   }
-  const name = String(mark);
+  const name = str(mark);
   const found = entries.findLast((one) => one.entryType === "mark" && one.name === name);
   if (!found) throw new DOMException(`The "${name}" performance mark has not been set`, "SyntaxError");
   return found.startTime;

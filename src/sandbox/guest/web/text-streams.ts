@@ -2,6 +2,7 @@
 import { TransformStream } from "web-streams-polyfill";
 import { TextDecoder, TextEncoder } from "./encoding.ts";
 import { expose, wrongType } from "./idl.ts";
+import { str } from "./text.ts";
 
 /** The first half of a character that UTF-16 writes in two. */
 const HALF = /[\uD800-\uDBFF]$/;
@@ -14,7 +15,7 @@ export class TextEncoderStream {
     let half = "";
     this.#inner = new TransformStream<unknown, Uint8Array>({
       transform(chunk, controller) {
-        const text = half + String(chunk);
+        const text = half + str(chunk);
         half = HALF.exec(text)?.[0] ?? "";
         const whole = half === "" ? text : text.slice(0, -1);
         if (whole !== "") controller.enqueue(encoder.encode(whole));
@@ -73,5 +74,5 @@ export class TextDecoderStream {
   }
 }
 
-expose(TextEncoderStream);
-expose(TextDecoderStream);
+expose(TextEncoderStream, [], "TextEncoderStream");
+expose(TextDecoderStream, [], "TextDecoderStream");
