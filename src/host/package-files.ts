@@ -6,8 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, r
 import type { Dirent } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { LIMITS } from "../protocol/limits.ts";
-import type { SentFile } from "../protocol/volume.ts";
-import { asciiJson, sentFile } from "./sent-files.ts";
+import { lackingFile, sentFile } from "./sent-files.ts";
 
 interface Found {
   readonly name: string;
@@ -27,9 +26,14 @@ export function packageFiles(root: string, only?: readonly string[]): string {
     if (bytes > LIMITS.packageBytes || kept.size >= LIMITS.packageFiles) break;
     kept.add(file);
   }
-  const lacking = found.filter((file) => !kept.has(file)).slice(0, LIMITS.packageFiles);
-  const sent = [...Array.from(kept, read), ...lacking.map(({ name, mtimeMs, size }) => [name, mtimeMs, "x", size] as const)];
-  return asciiJson(sent.filter((file) => file !== undefined).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  let lacking = 0;
+  const sent = found
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((file) => {
+      if (kept.has(file)) return read(file) ?? [];
+      return ++lacking > LIMITS.packageFiles ? [] : lackingFile(file.name, file.mtimeMs, file.size);
+    });
+  return `[${sent.join(",")}]`;
 }
 
 /** Hidden names are not the plugin's: `.git`, and `.env` and `.npmrc` with what the operator keeps in them. */
@@ -81,7 +85,7 @@ function look(base: string, path: string): Found | undefined {
   }
 }
 
-function read({ name, path, size, mtimeMs }: Found): SentFile | undefined {
+function read({ name, path, size, mtimeMs }: Found): string | undefined {
   try {
     const opened = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {

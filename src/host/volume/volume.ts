@@ -6,8 +6,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { faultOfPath } from "../../protocol/volume.ts";
-import type { SentFile, VolumeChange } from "../../protocol/volume.ts";
-import { sentFile } from "../sent-files.ts";
+import type { VolumeChange } from "../../protocol/volume.ts";
+import { sentFile, sentFolder } from "../sent-files.ts";
 import { openDatabase } from "../store/database.ts";
 import type { DatabaseSpec } from "../store/database.ts";
 import { VOLUME_SCHEMA, VOLUME_SCHEMA_VERSION, volumeStatements } from "./volume-tables.ts";
@@ -38,12 +38,20 @@ export class Volume {
     this.#options = options;
   }
 
-  /** All of it, folders before what is in them. */
-  contents(): SentFile[] {
+  /** All of it, folders before what is in them, as JSON. */
+  contents(): string[] {
     const { sql } = this.#open();
     const rows = sql.all.all() as unknown as FileRow[];
     this.#use = useOf(rows);
-    return rows.map((row) => (row.is_folder ? [row.path, row.mtime, "d"] : sentFile(row.path, row.mtime, this.#read(row))));
+    const pieces = new Map<number, Uint8Array[]>();
+    for (const { file, data } of sql.everything.iterate() as Iterable<unknown> as Iterable<{ file: number; data: Uint8Array }>) {
+      const known = pieces.get(file);
+      if (known) known.push(data);
+      else pieces.set(file, [data]);
+    }
+    return rows.map(({ id, path, is_folder, mtime }) =>
+      is_folder ? sentFolder(path, mtime) : sentFile(path, mtime, Buffer.concat(pieces.get(id) ?? [])),
+    );
   }
 
   /** As far as it is known without looking. */

@@ -5,11 +5,10 @@ import { CreelError } from "../../protocol/errors.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { costOf } from "../../protocol/volume.ts";
-import type { SentVolume, VolumeChange } from "../../protocol/volume.ts";
+import type { VolumeChange } from "../../protocol/volume.ts";
 import { volumeChanges } from "../../protocol/volume-message.ts";
 import type { Logger } from "../log.ts";
 import type { Plugin } from "../plugin.ts";
-import { asciiJson } from "../sent-files.ts";
 import { storeName } from "../services/kv.ts";
 import { demand } from "../services/service.ts";
 import type { ServiceGroup } from "../services/service.ts";
@@ -58,7 +57,8 @@ export class Volumes {
   /** What a cell is to be loaded with, as it stands after all that came before. Rejects with a CreelError. */
   async contents(plugin: Plugin): Promise<string> {
     demand(plugin.grants.fs !== undefined, plugin, "fs", "fs: true");
-    return this.#next(plugin, ({ volume }) => asciiJson({ maxBytes: maxBytesOf(plugin), files: volume.contents() } satisfies SentVolume));
+    // A SentVolume. Its files are JSON already: there may be megabytes of it.
+    return this.#next(plugin, ({ volume }) => `{"maxBytes":${maxBytesOf(plugin)},"files":[${volume.contents().join(",")}]}`);
   }
 
   /** Resolves when they are written down. */
