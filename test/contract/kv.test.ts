@@ -276,7 +276,7 @@ contract("kv", (isolation) => {
       const outcomes = await Promise.all([0, 1].map((side) => host.run("message_sending", { to: `agent:main:${i}-${side}`, content: "" })));
       expect(outcomes.map(({ result }) => result?.content)).toEqual(["ok", "ok"]);
     }
-    await expect.poll(() => applied.length).toBe(4 * rounds);
+    await expect.poll(() => applied.length, { timeout: 10_000 }).toBe(4 * rounds);
     expect(logs).toEqual([]);
   });
 });

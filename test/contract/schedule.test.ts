@@ -39,7 +39,7 @@ contract("schedule", (isolation) => {
     const id = await ask(host, "a", `return schedule.delay("say", 1, { to: ["x"] })`);
     expect((await done).text).toBe('did [{"to":["x"]},"say",1,true]');
     expect(id).toMatch(/^[\w-]{12}$/);
-    await expect.poll(() => ask(host, "a", `return schedule.list()`)).toEqual([]);
+    await expect.poll(() => ask(host, "a", `return schedule.list()`), { timeout: 10_000 }).toEqual([]);
   });
 
   it("jobs are listed, replaced and cancelled by their ids, and are nobody else's", async () => {
@@ -125,7 +125,7 @@ contract("schedule", (isolation) => {
     await ask(host, "a", `await schedule.delay("throw", 1); await schedule.delay("for ever", 1)`);
     await both;
     expect(calls.toSorted()).toEqual(["failed ERR_CALL_FAILED", "timeout ERR_CALL_TIMEOUT"]);
-    await expect.poll(() => ask(host, "a", `return schedule.list()`)).toEqual([]);
+    await expect.poll(() => ask(host, "a", `return schedule.list()`), { timeout: 10_000 }).toEqual([]);
   });
 
   it("jobs that wait when the host closes are done after the next start, once", async () => {
@@ -141,7 +141,7 @@ contract("schedule", (isolation) => {
       );
     }
     await using host = await start();
-    await expect.poll(() => ask(host, "a", `return (await schedule.list()).length`)).toBe(1);
+    await expect.poll(() => ask(host, "a", `return (await schedule.list()).length`), { timeout: 10_000 }).toBe(1);
     const told = log.lines.filter(({ message }) => message === "plugin log").map(({ fields }) => fields.text);
     expect(told).toEqual(['did ["missed","say",1,true]', 'did ["too","say",1,true]']);
   });
