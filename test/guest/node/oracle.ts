@@ -97,7 +97,8 @@ export function oracle<Name extends string>(isolation: Isolation, scripts: Reado
     /** One expression with arguments, in the cell and in Node. */
     async both(name: Name, at: number, args: unknown[]): Promise<[cell: string | undefined, node: string]> {
       const [cell] = await inCell(name, at, args);
-      return [cell, await nodes[name][at]!(...args)];
+      // As the cell gets them: JSON knows no -0.
+      return [cell, await nodes[name][at]!(...(JSON.parse(JSON.stringify(args)) as unknown[]))];
     },
   };
 }

@@ -105,10 +105,12 @@ class FastBuffer extends Uint8Array<ArrayBuffer> {
 
   write(text: unknown, offset?: unknown, length?: unknown, encoding?: unknown): number {
     if (typeof text !== "string") throw nodeError(TypeError, "ERR_INVALID_ARG_TYPE", "argument must be a string");
+    // Node's own rule: without a place the rest does not count.
+    if (offset === undefined) return put(this, text, 0, this.length, "utf8");
     let [at, most, name] = [offset, length, encoding];
-    if (typeof at === "string") [at, most, name] = [undefined, undefined, at];
+    if (most === undefined && typeof at === "string") [at, name] = [0, at];
     else if (typeof most === "string") [most, name] = [undefined, most];
-    const start = at === undefined ? 0 : position(at, "offset", this.length);
+    const start = position(at, "offset", this.length);
     const room = this.length - start;
     const count = most === undefined ? room : Math.min(position(most, "length", this.length), room);
     return put(this, text, start, count, encodingOrThrow(name));
@@ -117,15 +119,18 @@ class FastBuffer extends Uint8Array<ArrayBuffer> {
   override fill(value: unknown, offset?: unknown, end?: unknown, encoding?: unknown): this {
     let [from, to, name] = [offset, end, encoding];
     if (typeof value === "string") {
-      if (typeof from === "string") [from, to, name] = [undefined, undefined, from];
+      if (from === undefined || typeof from === "string") [from, to, name] = [undefined, undefined, from];
       else if (typeof to === "string") [to, name] = [undefined, to];
     }
+    const known = typeof value === "string" ? encodingOrThrow(name) : "utf8";
+    // As in `write`.
+    if (from === undefined) to = undefined;
     const begin = from === undefined ? 0 : position(from, "offset", Number.MAX_SAFE_INTEGER);
     const stop = to === undefined ? this.length : position(to, "end", this.length);
     if (begin >= stop) return this;
     let bytes: Uint8Array;
     if (typeof value === "string") {
-      bytes = encode(value, encodingOrThrow(name));
+      bytes = encode(value, known);
       if (bytes.length === 0 && value !== "") throw invalidArgValue("value", value);
     } else if (value instanceof Uint8Array) {
       bytes = value;

@@ -105,12 +105,9 @@ export function addNumbers(prototype: object): void {
         const half = 2 ** (8 * size - 1);
         checkRange(given, isSigned ? [-half, half - 1] : [0, half * 2 - 1], size);
         checkOffset(this, offset, size);
-        let rest = Math.trunc(given) || 0;
-        if (rest < 0) rest += half * 2;
-        for (let i = 0; i < size; i++) {
-          this[offset + (order === "LE" ? i : size - 1 - i)] = rest % 256;
-          rest = Math.floor(rest / 256);
-        }
+        // As Node: the low four bytes are cut, those above are rounded down.
+        const [low, high] = [given >>> 0, Math.floor(given * 2 ** -32)];
+        for (let i = 0; i < size; i++) this[offset + (order === "LE" ? i : size - 1 - i)] = i < 4 ? low >>> (8 * i) : high >> (8 * (i - 4));
         return offset + size;
       });
     }

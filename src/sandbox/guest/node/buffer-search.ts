@@ -23,7 +23,7 @@ export function find(bytes: Uint8Array, value: unknown, offset: unknown, encodin
 function search(bytes: Uint8Array, wanted: ArrayLike<number>, offset: number, isForward: boolean, step: number): number {
   let at = offset < 0 ? offset + bytes.length : offset;
   if (at < 0) {
-    if (!isForward) return -1;
+    if (!isForward && wanted.length > 0) return -1;
     at = 0;
   }
   if (wanted.length === 0) return Math.min(at, bytes.length);

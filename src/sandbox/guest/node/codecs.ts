@@ -162,9 +162,10 @@ function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   const value = base64Digits();
   let [length, bits, held] = [0, 0, 0];
   for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
+    // As Node: of a character that is none of a byte's, the low byte counts.
+    const unit = text.charCodeAt(i) & 255;
     if (unit === 61) break;
-    const digit = unit < 256 ? value[unit]! : -1;
+    const digit = value[unit]!;
     if (digit < 0) continue;
     held = ((held << 6) | digit) & 0xffffff;
     bits += 6;
@@ -175,11 +176,19 @@ function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   return bytes.slice(0, length);
 }
 
+/** -1: none. As for base64, the low byte counts. */
+function hexDigit(unit: number): number {
+  const byte = unit & 255;
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const letter = byte | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+/** Ends at the first pair that is none. */
 function hexBytes(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length >> 1);
   for (let i = 0; i < bytes.length; i++) {
-    const high = HEX.indexOf(text[2 * i]!.toLowerCase());
-    const low = HEX.indexOf(text[2 * i + 1]!.toLowerCase());
+    const [high, low] = [hexDigit(text.charCodeAt(2 * i)), hexDigit(text.charCodeAt(2 * i + 1))];
     if (high < 0 || low < 0) return bytes.slice(0, i);
     bytes[i] = (high << 4) | low;
   }

@@ -96,10 +96,11 @@ function shown(value: unknown): string {
   }
 }
 
-/** Long whole numbers are grouped by three digits, as Node does. */
+/** Long whole numbers are grouped by three characters, as Node does. */
 function grouped(value: unknown): string {
   const isBig = typeof value === "bigint" && (value > 2n ** 32n || value < -(2n ** 32n));
-  if ((Number.isInteger(value) && Math.abs(value as number) > 2 ** 32) || isBig)
-    return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, "_") + (isBig ? "n" : "");
-  return shown(value);
+  if (!isBig && !(Number.isInteger(value) && Math.abs(value as number) > 2 ** 32)) return shown(value);
+  let [head, tail] = [String(value), ""];
+  while (head.length >= (head.startsWith("-") ? 5 : 4)) [head, tail] = [head.slice(0, -3), `_${head.slice(-3)}${tail}`];
+  return head + tail + (isBig ? "n" : "");
 }

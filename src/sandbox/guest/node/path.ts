@@ -95,7 +95,10 @@ function basename(path: string, suffix?: string): string {
   checkString(path, "path");
   if (suffix !== undefined && suffix !== "" && suffix === path) return "";
   const plain = withoutTail(path);
-  const base = plain.slice(plain.lastIndexOf("/") + 1);
+  const start = plain.lastIndexOf("/") + 1;
+  const base = plain.slice(start);
+  // Node's own quirk: where the suffix only begins to match, slashes at the end stay.
+  if (suffix && suffix.length <= path.length && base.length < suffix.length && suffix.endsWith(base)) return path.slice(start);
   if (suffix === undefined || suffix === "" || suffix.length > path.length || base === suffix) return base;
   return base.endsWith(suffix) ? base.slice(0, -suffix.length) : base;
 }
@@ -114,8 +117,9 @@ function parse(path: string): ParsedPath {
   checkString(path, "path");
   const root = path.startsWith("/") ? "/" : "";
   const base = basename(path);
-  const ext = extensionOf(base);
   const start = withoutTail(path).lastIndexOf("/") + 1;
+  // Node's own quirk.
+  const ext = base === ".." && root !== "" && start === 1 ? "." : extensionOf(base);
   const dir = start > root.length ? path.slice(0, start - 1) : root;
   return { root, dir, base, ext, name: base.slice(0, base.length - ext.length) };
 }
