@@ -11,6 +11,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { Registration } from "../protocol/registration.ts";
 import { callBudget } from "./budget.ts";
+import type { CallBudget } from "./budget.ts";
 import type { Chain } from "./causes.ts";
 import { oneLine } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
@@ -122,6 +123,10 @@ export class Functions {
 
   has(plugin: string, kind: FunctionKind, name: string): boolean {
     return this.#find(plugin, kind, name) !== undefined;
+  }
+
+  of(plugin: Plugin): { kind: FunctionKind; name: string; budget: CallBudget }[] {
+    return (this.#byPlugin.get(plugin) ?? []).map(({ kind, name, handler: { budget } }) => ({ kind, name, budget }));
   }
 
   /** CPU time that the calls of a plugin's functions may take. */

@@ -344,13 +344,22 @@ export class CoreHost {
           : (["method", target.method] as const);
     let ends: (() => void) | undefined;
     const began = (run: number, plugin: string): void => {
-      if (onUpdate) ends = this.#updates.listen(run, plugin, onUpdate);
+      if (onUpdate) ends = this.#updates.listen(run, plugin, (update) => this.#tell(onUpdate, update));
     };
     const context = { ...ctx, ...(onUpdate && { wantsUpdates: true }) };
     try {
       return await this.#functions.call(target.plugin, kind, name, [argument], { signal, context, began });
     } finally {
       ends?.();
+    }
+  }
+
+  /** What a listener of the gateway's throws is not the plugin's business. */
+  #tell(onUpdate: (update: unknown) => void, update: unknown): void {
+    try {
+      onUpdate(update);
+    } catch (error) {
+      this.#options.logger.error({ err: error }, "a listener of the host threw");
     }
   }
 

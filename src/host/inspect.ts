@@ -1,4 +1,5 @@
 /** Trusted side: what an operator may know about a plugin. */
+import type { FunctionKind } from "../protocol/functions.ts";
 import type { CallError } from "../protocol/outcome.ts";
 import type { CallBudget, PluginBudget } from "./budget.ts";
 import type { CircuitReport } from "./circuit.ts";
@@ -31,6 +32,8 @@ export interface PluginReport {
   /** The files it has written; undefined: it was granted none. */
   readonly volume: VolumeReport | undefined;
   readonly bundle: { readonly bytes: number; readonly digest: string } | undefined;
+  /** What it has declared for the gateway to call. */
+  readonly functions: readonly { readonly kind: FunctionKind; readonly name: string; readonly budget: CallBudget }[];
   readonly hooks: readonly { readonly hook: string; readonly priority: number; readonly budget: CallBudget }[];
   /** The secrets its grants name, and what became of them. Never their values. */
   readonly secrets: readonly SecretReport[];
@@ -63,6 +66,7 @@ export function inspect(
     kv: kv.report(plugin),
     volume: volumes.report(plugin),
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
+    functions: functions.of(plugin),
     hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
     secrets: secrets.report(id, plugin.grants),
   };

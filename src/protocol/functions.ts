@@ -15,7 +15,7 @@ export type FunctionKind = (typeof FUNCTION_KINDS)[number];
 const event = z.object({ args: z.array(z.unknown()) });
 const context = z.record(z.string(), z.unknown());
 /** Any JSON; that it is not too long is the business of the plugin's `bytesOut`. */
-const result = z.object({ value: z.unknown().optional() });
+const result = z.object({ value: z.unknown().optional().refine(isShallow, "it nests too deep") });
 
 function definition<const Kind extends FunctionKind>(name: Kind, summary: string, wallMs: number) {
   return defineHook({ name, kind: "modify", summary, event, context, result, merge: { value: { rule: "last" } }, budget: { wallMs } });
@@ -38,7 +38,7 @@ export const FUNCTION_ABOUT = {
     label: z.string().max(LIMITS.nameChars).optional(),
     description: text.optional(),
     /** JSON Schema. */
-    parameters: z.record(z.string(), z.unknown()).optional(),
+    parameters: z.record(z.string(), z.unknown()).refine(isShallow, "it nests too deep").optional(),
     /** Only for agents whose gateway allows it by name. */
     optional: z.boolean().optional(),
   }),
@@ -49,10 +49,20 @@ export const FUNCTION_ABOUT = {
   }),
   method: z.object({ scope: z.string().max(LIMITS.nameChars).optional() }),
   service: z.object({}),
-  job: z.record(z.string(), z.unknown()),
+  job: z.record(z.string(), z.unknown()).refine(isShallow, "it nests too deep"),
 } as const satisfies Record<FunctionKind, z.ZodType>;
 
 export type FunctionAbout<K extends FunctionKind> = z.output<(typeof FUNCTION_ABOUT)[K]>;
+
+/** SECURITY: what nests too deep makes whoever walks through it, JSON.stringify to begin with, overflow its stack. test/contract/functions.test.ts */
+export function isShallow(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > LIMITS.functionDepth) return false;
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? (Object.values(item) as unknown[]) : []));
+  }
+  return true;
+}
 
 /** What a call of a function came to. */
 export interface FunctionOutcome {

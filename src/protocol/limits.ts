@@ -237,6 +237,8 @@ export const LIMITS = {
   declarationChars: 64 * 1024,
   /** Wall time of one call of a tool, a command, a gateway method or a job: an agent waits for it, and it does real work. */
   functionWallMs: 60_000,
+  /** How deep the answer of a tool, and what is said about one, may nest: more than any JSON Schema that was seen, far less than a stack holds. */
+  functionDepth: 256,
   /** Members of `api` that a plugin looks for in vain, and that are remarked upon. */
   touchedMembers: 96,
   /** What a service of a plugin's gets to end in, when the host closes or the plugin is loaded again. */

@@ -14,6 +14,7 @@ const TOOLS = `
   api.registerTool({ name: "number", execute: () => 42 });
   api.registerTool({ name: "nothing", execute: () => undefined });
   api.registerTool({ name: "cycle", execute: () => { const a = {}; a.a = a; return a; } });
+  api.registerTool({ name: "deep", execute: () => { let deep = []; for (let i = 0; i < 1000; i++) deep = [deep]; return deep; } });
   api.registerTool({ name: "two words", execute: () => 1 });
   api.registerTool({ name: "echo", execute: () => "the second" });
   api.registerTool({ name: "odd", description: 7, execute: () => 1 });
@@ -38,7 +39,9 @@ contract("functions", (isolation) => {
   test("tools, commands and methods are listed with what their plugin says about them", () => {
     const { host } = shared;
     expect(host.tools().map(({ plugin: id, name }) => `${id}:${name}`)).toEqual(
-      ["echo", "whoami", "boom", "sleepy", "aborted", "number", "nothing", "cycle"].map((name) => `tools:${name}`).concat("rival:own"),
+      ["echo", "whoami", "boom", "sleepy", "aborted", "number", "nothing", "cycle", "deep"]
+        .map((name) => `tools:${name}`)
+        .concat("rival:own"),
     );
     expect(host.tools()[0]).toEqual({
       plugin: "tools",
@@ -94,6 +97,38 @@ contract("functions", (isolation) => {
       error: { code: "ERR_CALL_FAILED", message: expect.stringContaining("no luck") },
     });
     expect(await host.call({ tool: "cycle" })).toMatchObject({ status: "failed", error: { code: "ERR_CALL_RESULT_JSON" } });
+    expect(await host.call({ tool: "deep" })).toMatchObject({
+      status: "failed",
+      value: undefined,
+      error: { code: "ERR_CALL_RESULT", message: expect.stringContaining("nests too deep") },
+    });
+  });
+
+  test("a plugin whose tools keep failing is not called for a while", async () => {
+    const { host } = shared;
+    for (let i = 0; i < 15; i++) await host.call({ tool: "boom" });
+    expect(await host.call({ tool: "number" })).toMatchObject({ status: "quarantined", error: { code: "ERR_PLUGIN_QUARANTINED" } });
+    expect((await host.call({ tool: "own" })).value).toBe("mine");
+  });
+
+  test("a listener of the gateway's that throws does not disturb the tool", async () => {
+    const { promise: told, resolve } = Promise.withResolvers<unknown>();
+    const onUpdate = (update: unknown): never => {
+      resolve(update);
+      throw new Error("of the gateway");
+    };
+    expect(await shared.host.call({ tool: "echo" }, { text: "x" }, { onUpdate })).toMatchObject({ status: "ok" });
+    expect(await told).toEqual({ content: [{ type: "text", text: "half" }] });
+  });
+
+  test("what a plugin has declared is in its report, with its budgets", () => {
+    const report = shared.host
+      .inspect("rival")
+      .functions.map(({ kind, name, budget }) => [kind, name, budget.wallMs.value, budget.cpuMs.value]);
+    expect(report).toEqual([
+      ["tool", "echo", 60_000, 100],
+      ["tool", "own", 60_000, 100],
+    ]);
   });
 
   test("a function that is not there is the caller's mistake", async () => {
@@ -186,4 +221,20 @@ contract("services of plugins", (isolation) => {
     await host.close();
     expect(lines).toContain("stopped");
   });
+});
+
+test("when the sandbox is killed, a tool's call is made once more, and services are started again", async () => {
+  const body = `let starts = 0; const born = Math.random(); api.registerService({ id: "s", start() { starts++; } });
+    api.registerTool({ name: "slow", execute: () => new Promise((resolve) => setTimeout(() => resolve({ born, starts }), 150)) });`;
+  await using host = await open("process", { plugins: [plugin("p", body)] });
+  const before = (await host.call({ tool: "slow" })).value as { born: number };
+  const called = host.call({ tool: "slow" });
+  await host.call({ tool: "slow" });
+  const again = host.call({ tool: "slow" });
+  process.kill(host.pids()[0]!, "SIGKILL");
+  expect(await called).toMatchObject({ status: "ok" });
+  const after = (await again).value as { born: number; starts: number };
+  expect(after.born).not.toBe(before.born);
+  await vi.waitFor(() => expect(host.services()).toMatchObject([{ status: "running" }]));
+  expect((await host.call({ tool: "slow" })).value).toMatchObject({ starts: 1 });
 });

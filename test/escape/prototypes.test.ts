@@ -34,6 +34,7 @@ const vandal = (code: string) => `
     api.on("message_sending", async (event) => { if (event.act === "async") { await null; return { content: "vandal" }; } }, { priority: 4 });
     api.on("message_sending", (event) => { if (event.act === "throw") { console.log("about to throw"); throw { name: "N", message: "M" }; } if (event.act === "timer") return new Promise((resolve) => setTimeout(() => resolve({ content: "vandal" }), 1)); }, { priority: 3 });
     api.on("session:patch", () => ({ x: [1, 2, 3] }));
+    api.registerTool({ name: "hangs-" + api.id, execute: (id, params, signal) => new Promise(() => signal?.addEventListener("abort", () => {})) });
     api.on("tool_result_persist", (event) => { event.message.touched = true; });`;
 
 contract("vandalism", (isolation) => {
@@ -67,7 +68,17 @@ contract("vandalism", (isolation) => {
       expect(outcome.result?.content).toMatch(/\+below$/);
       expect(outcome.decision).toBe("pass");
     }
+    // To be given up is a thing the lane does inside the cell.
+    const enough = new AbortController();
+    const hangs = host.call({ tool: `hangs-${id}` }, {}, { signal: enough.signal });
     await host.run("session:patch", patched({}));
+    enough.abort(new Error("enough"));
+    // Where the world is broken it may have failed before.
+    const ended = await hangs.then(
+      () => "enough",
+      (error: Error) => error.message,
+    );
+    expect(ended).toBe("enough");
     const kept = host.runSync("tool_result_persist", persist({ below: `return { message: { ...event.message, below: true } }` }));
     expect(kept.result?.message?.below).toBe(true);
     off();

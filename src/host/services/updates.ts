@@ -1,4 +1,5 @@
 /** Trusted side: the progress that a tool reports while it is called, on its way to whoever called it. */
+import { isShallow } from "../../protocol/functions.ts";
 import type { Plugin } from "../plugin.ts";
 import type { ServiceGroup } from "./service.ts";
 
@@ -19,7 +20,7 @@ export class Updates {
   /** SECURITY: a plugin reports the progress of its own calls and of no others. test/contract/functions.test.ts */
   tell(run: number, plugin: Plugin, update: unknown): void {
     const listener = this.#listeners.get(run);
-    if (listener?.plugin === plugin.id) listener.tell(update);
+    if (listener?.plugin === plugin.id && isShallow(update)) listener.tell(update);
   }
 }
 

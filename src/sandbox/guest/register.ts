@@ -51,7 +51,7 @@ function declareTool(name: string, resolve: (tool: Tool, context: Fields) => Too
     const update = (partial: unknown): void => {
       if (told.wantsUpdates === true) void call(promiseThen, ask("function.update", bare({ update: partial })), [undefined, () => {}]);
     };
-    return abortable((signal) => call(made.execute as () => unknown, made, [toolCallId, args[0], signal, update]));
+    return abortable((signal) => call(made.execute as () => unknown, made, [toolCallId, args[0] ?? {}, signal, update]));
   };
   declareFunction("tool", name, about, execute, options);
 }
