@@ -24,7 +24,7 @@ export type BundleRequest =
   | { readonly kind: "guest" };
 
 /** One of Node's modules, or a native addon, that the bundle requires: without `node:`, and who imports it, as names of the plugin's files and packages. */
-const builtin = z.object({
+export const builtin = z.object({
   name: z.string().max(128),
   importers: z.array(z.string().max(256)).max(8),
   /** `import`: whoever imports it cannot be loaded without it. `require`: the same, of a CommonJS file, as far as its text tells. `late`: it may never be asked for. */

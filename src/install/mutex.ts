@@ -30,7 +30,7 @@ export async function exclusively<T>(
   { what = "creel", waitMs = LIMITS.stateBusyMs }: Waiting,
   work: () => Promise<T>,
 ): Promise<T> {
-  const database = new DatabaseSync(join(dir, "mutex.db"), { timeout: 0 });
+  const database = openMutex(dir);
   try {
     await take(database, dir, waitMs);
     // The database is only ever locked: it stays empty.
@@ -48,16 +48,25 @@ export async function exclusively<T>(
 
 async function take(database: DatabaseSync, dir: string, waitMs: number): Promise<void> {
   const untilMs = performance.now() + waitMs;
-  for (let napMs = 1; ; napMs = Math.min(2 * napMs, LIMITS.stateRetryMs)) {
-    try {
-      database.exec("BEGIN EXCLUSIVE");
-      return;
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-    }
+  for (let napMs = 1; !tryToTake(database); napMs = Math.min(2 * napMs, LIMITS.stateRetryMs)) {
     if (performance.now() > untilMs) throw new CreelError("ERR_STATE_BUSY", { dir, owner: ownerOf(dir), ms: waitMs });
     // Not all at the same time: whoever is woken together would only lock each other out again.
     await sleep(napMs * (0.5 + Math.random()));
+  }
+}
+
+/** The mutex of a folder. Close it to let go. */
+export function openMutex(dir: string): DatabaseSync {
+  return new DatabaseSync(join(dir, "mutex.db"), { timeout: 0 });
+}
+
+export function tryToTake(database: DatabaseSync): boolean {
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
   }
 }
 

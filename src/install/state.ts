@@ -13,9 +13,11 @@ import { digestOf, grantsDigest, lockEntry, sealOf } from "./lock.ts";
 import type { LockEntry, PluginFacts, SealKey } from "./lock.ts";
 import { LOCK_FILE, readLock, writeLock } from "./lock-file.ts";
 import type { Entries } from "./lock-file.ts";
+import { clearWorkspaces, openWorkspace } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
 import { exclusively } from "./mutex.ts";
 import type { Waiting } from "./mutex.ts";
-import { clearStaging, collect, filesFault, place, readStored } from "./store.ts";
+import { bytesOf, clearStaging, collect, filesFault, place, readStored } from "./store.ts";
 import type { Files } from "./store.ts";
 
 /** Every plugin has these. */
@@ -39,7 +41,7 @@ export interface Loaded {
   readonly map: string;
   readonly manifest: unknown;
   /** All but the package. */
-  readonly files: Files;
+  readonly files: ReadonlyMap<string, Buffer>;
   /** The folder of the store. */
   readonly folder: string;
 }
@@ -126,12 +128,18 @@ export class State {
     return this.#exclusively(waiting, async (entries) => collect(this.dir, storesOf(entries), this.#retiredMs));
   }
 
+  /** An empty folder on the same disk, for what is fetched and looked at before it is installed. It goes with whoever opened it, even if they are killed. */
+  workspace(waiting: Waiting = {}): Promise<Workspace> {
+    return this.#exclusively(waiting, async () => openWorkspace(this.dir));
+  }
+
   #exclusively<T>(waiting: Waiting, work: (entries: Entries) => Promise<T>): Promise<T> {
     return this.#guarded(async () => {
       mkdirSync(this.dir, { recursive: true, mode: 0o700 });
       return exclusively(this.dir, waiting, async () => {
-        for (const name of ["staging", "retired"]) mkdirSync(join(this.dir, name), { recursive: true, mode: 0o700 });
+        for (const name of ["staging", "retired", "work"]) mkdirSync(join(this.dir, name), { recursive: true, mode: 0o700 });
         clearStaging(this.dir);
+        clearWorkspaces(this.dir);
         const entries = await readLock(this.dir, this.#key);
         // From here on a lock that is missing is a lock that was taken away.
         if (!existsSync(join(this.dir, LOCK_FILE))) writeLock(this.dir, entries, this.#key);
@@ -182,14 +190,15 @@ export class Transaction {
       throw new CreelError("ERR_STATE_ENTRY", { plugin: facts.id, field, detail });
     };
     const given = (file: string): Uint8Array => {
-      const content = files.get(file) ?? refuse(`files.${file}`, "it is missing");
+      const content = bytesOf(files.get(file) ?? refuse(`files.${file}`, "it is missing"));
       // What runs is text: two texts must not look the same to it.
       return isUtf8(content) ? content : refuse(`files.${file}`, "it is not UTF-8");
     };
     const bundle = given(BUNDLE);
     const map = given(MAP);
+    const manifest = given(MANIFEST);
     try {
-      JSON.parse(Buffer.from(given(MANIFEST)).toString());
+      JSON.parse(Buffer.from(manifest).toString());
     } catch (error) {
       refuse(`files.${MANIFEST}`, (error as Error).message);
     }
@@ -206,7 +215,7 @@ export class Transaction {
       });
     // Before any file is written.
     checked(`sha256-${"0".repeat(64)}`);
-    const entry = checked(await place(this.#dir, files));
+    const entry = checked(await place(this.#dir, new Map([...files, [BUNDLE, bundle], [MAP, map], [MANIFEST, manifest]])));
     this.#check();
     this.#set(entry);
     return entry;

@@ -4,14 +4,16 @@
  * never changed. Its files are read-only against accidents; the folders are not, or `rm -r` would stumble.
  */
 import { createHash } from "node:crypto";
-import { constants, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { randomName, syncFolder, writeDurably } from "./durable.ts";
 
-export type Files = ReadonlyMap<string, Uint8Array>;
+/** Content, or a file that has it. */
+export type Content = Uint8Array | { readonly path: string };
+export type Files = ReadonlyMap<string, Content>;
 
 const SUMS = "SHA256SUMS";
 const NAME = /^sha256-[0-9a-f]{64}$/;
@@ -42,32 +44,49 @@ export function filesFault(files: Files): { field: string; detail: string } | un
     const folded = name.normalize("NFC").toLowerCase();
     if (seen.has(folded)) return { field: `files.${JSON.stringify(name)}`, detail: "is there twice, but for case" };
     seen.add(folded);
-    bytes += content.length;
+    bytes += "path" in content ? statSync(content.path).size : content.length;
   }
   return bytes > LIMITS.storedBytes
     ? { field: "files", detail: `they have ${bytes} bytes, the limit is ${LIMITS.storedBytes}` }
     : undefined;
 }
 
+export function bytesOf(content: Content): Uint8Array {
+  if (!("path" in content)) return content;
+  const file = openSync(content.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Puts them into the store, and gives the name of their folder. Nobody sees it before it is whole. */
 export async function place(dir: string, files: Files): Promise<string> {
-  const sums = [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, content]) => `${hex(content)}  ${name}\n`);
-  const list = sums.join("");
-  const name = `sha256-${hex(list)}`;
-  const target = join(dir, "store", name);
-  const isThere = isFolder(target);
-  if (isThere && (await isWhole(dir, name))) return name;
   const made = join(dir, "staging", randomName());
   const folders = new Set([made]);
-  for (const [file, content] of [...files, [SUMS, list] as const]) {
+  const write = (file: string, content: string | Uint8Array): void => {
     const path = join(made, file);
     mkdirSync(dirname(path), { recursive: true });
     for (let folder = dirname(path); folder !== made; folder = dirname(folder)) folders.add(folder);
     writeDurably(path, content, 0o444);
+  };
+  const sums: string[] = [];
+  for (const [file, content] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    // Read once: what is listed is what is written.
+    const bytes = bytesOf(content);
+    write(file, bytes);
+    sums.push(`${hex(bytes)}  ${file}\n`);
   }
+  write(SUMS, sums.join(""));
   for (const folder of folders) syncFolder(folder);
-  // It is damaged, so nobody can load it: a moment without it is no loss.
-  if (isThere) renameSync(target, join(dir, "staging", randomName()));
+  const name = `sha256-${hex(sums.join(""))}`;
+  const target = join(dir, "store", name);
+  if (isFolder(target)) {
+    if (await isWhole(dir, name)) return name;
+    // It is damaged, so nobody can load it: a moment without it is no loss.
+    renameSync(target, join(dir, "staging", randomName()));
+  }
   renameSync(made, target);
   syncFolder(dirname(target));
   return name;

@@ -18,7 +18,9 @@ export type Order =
   /** So many changes, each of which counts up a number that all share. */
   | { readonly kind: "count"; readonly dir: string; readonly own: string; readonly times: number }
   /** Takes the mutex and keeps it. */
-  | { readonly kind: "hold"; readonly dir: string };
+  | { readonly kind: "hold"; readonly dir: string }
+  /** Opens a workspace, says where, and keeps it. */
+  | { readonly kind: "work"; readonly dir: string };
 
 const say = (text: string) => fs.writeSync(1, `${text}\n`);
 
@@ -68,6 +70,8 @@ async function count(state: State, own: string, times: number): Promise<void> {
   }
 }
 
+const forever = () => new Promise<never>(() => setInterval(() => {}, 1_000));
+
 async function obey(order: Order): Promise<void> {
   const state = openState(order.dir, { retiredMs: 0 });
   if (order.kind === "random") return random(state, order.seed, order.from);
@@ -76,10 +80,16 @@ async function obey(order: Order): Promise<void> {
     endAt(order.at);
     return state.transaction(STEPPED);
   }
+  if (order.kind === "work") {
+    using workspace = await state.workspace();
+    fs.writeFileSync(`${workspace.path}/fetched`, "x");
+    say(workspace.path);
+    return await forever();
+  }
   return state.transaction(
-    async () => {
+    () => {
       say("holding");
-      await new Promise(() => setInterval(() => {}, 1_000));
+      return forever();
     },
     { what: "creel install slow-plugin" },
   );

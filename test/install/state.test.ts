@@ -17,7 +17,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openState } from "../../src/install/state.ts";
 import type { State, StateOptions } from "../../src/install/state.ts";
+import type { Content } from "../../src/install/store.ts";
 import { folder, QUICK } from "../support/files.ts";
+import { Child } from "./child.ts";
 import { factsOf, filesOf, inventory } from "./state-world.ts";
 
 const empty = (options?: StateOptions) => openState(join(folder({}, QUICK), "state"), options);
@@ -212,5 +214,52 @@ describe("what nobody refers to any more", () => {
     await state.collect();
     expect(readdirSync(join(state.dir, "staging"))).toEqual([]);
     expect(existsSync(join(state.dir, "mutex.json"))).toBe(false);
+  });
+});
+
+describe("a workspace", () => {
+  it("is an empty folder on the same disk, and is gone when it was used", async () => {
+    const { state } = await withOne();
+    using workspace = await state.workspace();
+    expect(readdirSync(workspace.path)).toEqual([]);
+    expect(statSync(workspace.path).dev).toBe(statSync(join(state.dir, "store")).dev);
+    writeFileSync(join(workspace.path, "index.ts"), "export {}");
+    // Neither changes nor other workspaces touch it.
+    await state.transaction(async (tx) => {
+      await tx.put(
+        factsOf("b"),
+        new Map<string, Content>([...filesOf("b"), ["package/index.ts", { path: join(workspace.path, "index.ts") }]]),
+      );
+    });
+    const other = await openState(state.dir).workspace();
+    other[Symbol.dispose]();
+    other[Symbol.dispose]();
+    expect(readdirSync(workspace.path)).toEqual(["index.ts"]);
+    expect(readFileSync(join((await state.load("b")).folder, "package/index.ts"), "utf8")).toBe("export {}");
+    workspace[Symbol.dispose]();
+    expect(readdirSync(join(state.dir, "work"))).toEqual([]);
+  });
+
+  it("of a process that was killed is removed by the next change, and not before", async () => {
+    const state = empty();
+    const child = new Child().order({ kind: "work", dir: state.dir });
+    await child.said(1);
+    const path = child.lines[0]!;
+    await state.collect();
+    expect(readdirSync(path)).toEqual(["fetched"]);
+    child.kill();
+    await child.gone();
+    expect(readdirSync(path)).toEqual(["fetched"]);
+    await state.collect();
+    expect(readdirSync(join(state.dir, "work"))).toEqual([]);
+  });
+
+  it("does not lend files that are links", async () => {
+    const state = empty();
+    using workspace = await state.workspace();
+    symlinkSync("/etc/hostname", join(workspace.path, "link"));
+    const files = new Map<string, Content>([...filesOf("a"), ["package/link", { path: join(workspace.path, "link") }]]);
+    await expect(state.transaction((tx) => tx.put(factsOf("a"), files))).rejects.toMatchObject({ code: "ERR_STATE_IO" });
+    expect(await state.read()).toEqual(new Map());
   });
 });
