@@ -40,6 +40,8 @@ export class Hearing {
     if (!plugin) return;
     switch (message.kind) {
       case "opened":
+        // What did not load has no cell any more.
+        if (!message.ok) this.#options.services.left(plugin, message.cell);
         return this.#options.plugins.opened(plugin, message, body);
       case "log":
         return this.#log(plugin, message, body);
