@@ -80,11 +80,8 @@ export async function unpack(source: string, into: string, options: UnpackOption
   try {
     await using file = await openArchive(source, limits.archiveBytes);
     const hash = createHash("sha512");
-    const compressed = new ByteReader(bytesOf(file, limits.archiveBytes, hash, checkTime));
-    const start = await compressed.take(2);
-    compressed.unread(start);
-    const count = counter(limits, checkTime);
-    const plain = isGzip(start) ? gunzip(compressed, count) : counted(compressed, count);
+    const stored = new ByteReader(bytesOf(file, limits.archiveBytes, hash, checkTime));
+    await using plain = await plainBytes(stored, counter(limits, checkTime));
     const files = await writeEntries(new ByteReader(plain), staging, limits);
     const bytes = files.reduce((sum, { bytes: more }) => sum + more, 0);
     return { files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)), bytes, integrity: `sha512-${hash.digest("base64")}` };
@@ -145,6 +142,13 @@ function counter({ unpackedBytes, ratio, ratioFromBytes }: ArchiveLimits, checkT
     if (out > ratioFromBytes && out > taken * ratio)
       throw new CreelError("ERR_ARCHIVE_LIMIT", { limit: ratio, what: "times its size when it is unpacked" });
   };
+}
+
+/** To be disposed of when it is not read to its end: zlib is waiting then. */
+async function plainBytes(stored: ByteReader, count: Count): Promise<AsyncGenerator<Buffer>> {
+  const start = await stored.take(2);
+  stored.unread(start);
+  return isGzip(start) ? gunzip(stored, count) : counted(stored, count);
 }
 
 /** What is not compressed does not grow. */

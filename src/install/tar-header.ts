@@ -14,9 +14,20 @@ export interface TarHeader {
 }
 
 const SUM_AT = 148;
+const TARGET_AT = 157;
 const PREFIX_AT = 345;
-/** Writers that are not content with POSIX put two times behind the prefix. */
-const PREFIX_END = 476;
+const PREFIX_END = PREFIX_AT + 155;
+/** Writers that are not content with POSIX put two times of 12 bytes at the end of the prefix's place, if it is short enough. */
+const TIMES_AT = 476;
+/** Mode, owner, group, time and device. They mean nothing here, but there are tools that stumble over them, and leave the entry out. */
+const OTHER_NUMBERS = [
+  [100, 8],
+  [108, 8],
+  [116, 8],
+  [136, 12],
+  [329, 8],
+  [337, 8],
+] as const;
 const POSIX = "ustar\x0000";
 const GNU = "ustar  \0";
 
@@ -36,9 +47,16 @@ export function readHeader(block: Buffer, at: number): TarHeader {
   const name = textOf(block.subarray(0, 100));
   const prefix = prefixOf(block, magic);
   if (!name || !prefix) throw refuse("has bytes after the end of its name");
+  if (name.length === 0) throw refuse("has no name");
+  if (!OTHER_NUMBERS.every(([start, length]) => isNumeric(block.subarray(start, start + length))))
+    throw refuse("has a number that is none");
+  const type = String.fromCharCode(block[156]!);
+  // npm's own reader leaves such an entry out, and then takes what is in the file for the next headers.
+  if (type !== "1" && type !== "2" && !isZero(block.subarray(TARGET_AT, TARGET_AT + 100)))
+    throw refuse("names the target of a link, and is that of no link");
   return {
     name: prefix.length > 0 ? Buffer.concat([prefix, Buffer.from("/"), name]) : name,
-    type: String.fromCharCode(block[156]!),
+    type,
     bytes,
   };
 }
@@ -51,11 +69,12 @@ function sumOf(block: Buffer): number {
 
 /** GNU keeps times and the maps of sparse files in the place of the prefix. */
 function prefixOf(block: Buffer, magic: string): Buffer | undefined {
-  const field = block.subarray(PREFIX_AT, PREFIX_AT + 155);
+  const field = block.subarray(PREFIX_AT, PREFIX_END);
   if (magic === GNU) return isZero(field) ? field.subarray(0, 0) : undefined;
-  const end = field.indexOf(0);
-  if (end < 0) return field;
-  return isZero(block.subarray(PREFIX_AT + end, PREFIX_END)) ? field.subarray(0, end) : undefined;
+  const length = field.indexOf(0);
+  if (length < 0) return field;
+  const hasTimes = PREFIX_AT + length < TIMES_AT && [TIMES_AT, TIMES_AT + 12].every((at) => isNumeric(block.subarray(at, at + 12)));
+  return isZero(block.subarray(PREFIX_AT + length, hasTimes ? TIMES_AT : PREFIX_END)) ? field.subarray(0, length) : undefined;
 }
 
 /** Undefined: there is more after the NUL that ends it. */
@@ -73,6 +92,8 @@ function number(field: Buffer): number | undefined {
   for (const byte of field.subarray(1)) value = value * 256 + byte;
   return Number.isSafeInteger(value) ? value : undefined;
 }
+
+const isNumeric = (field: Buffer): boolean => /^[ 0-7\0]*$/.test(field.toString("latin1")) || number(field) !== undefined;
 
 function octal(field: Buffer): number | undefined {
   const digits = /^ *([0-7]+)[ \0]*$/.exec(field.toString("latin1"))?.[1];

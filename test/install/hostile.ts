@@ -55,6 +55,11 @@ export const links: Hostile[] = [
 ];
 
 export const kinds: Hostile[] = [
+  [
+    "a file with the target of a link, and another archive in it",
+    "ERR_ARCHIVE_FORMAT",
+    tar({ name: "package/a.bin", target: "x", content: tar(file("package/hidden.js")) }, good),
+  ],
   ["a character device", "ERR_ARCHIVE_TYPE", tar(good, { name: "package/null", type: "3" })],
   ["a block device", "ERR_ARCHIVE_TYPE", tar(good, { name: "package/disk", type: "4" })],
   ["a named pipe", "ERR_ARCHIVE_TYPE", tar(good, { name: "package/pipe", type: "6" })],
@@ -84,7 +89,7 @@ export const names: Hostile[] = [
   ["a folder of three dots", "ERR_ARCHIVE_NAME", tar(good, file("package/.../a.js"))],
   ["a name with . in its path", "ERR_ARCHIVE_NAME", tar(good, file("package/./a.js"))],
   ["a name with an empty part", "ERR_ARCHIVE_NAME", tar(good, file("package//a.js"))],
-  ["an empty name", "ERR_ARCHIVE_NAME", tar(good, file(""))],
+  ["an empty name", "ERR_ARCHIVE_FORMAT", tar(good, file(""))],
   ["a name that is not UTF-8", "ERR_ARCHIVE_NAME", tar(good, file(Buffer.from("package/\xE9.js", "latin1")))],
   ["a name of 256 bytes", "ERR_ARCHIVE_NAME", tar(pax({ path: `package/${"a".repeat(256)}` }), good)],
   ["a path of 2,000 bytes", "ERR_ARCHIVE_NAME", tar(pax({ path: `package/${"abc/".repeat(500)}a` }), good)],
@@ -123,6 +128,11 @@ export const natives: Hostile[] = [
 ];
 
 export const headers: Hostile[] = [
+  ["a time that is no number", "ERR_ARCHIVE_FORMAT", tar(good, { name: "package/a.js", forge: (header) => header.fill(0xfe, 476, 488) })],
+  ["an owner that is no number", "ERR_ARCHIVE_FORMAT", tar(good, { name: "package/a.js", forge: (header) => header.fill(0xfe, 108, 116) })],
+  ["a line break in the place of a link's target", "ERR_ARCHIVE_FORMAT", tar(good, { name: "package/a.js", target: "\0\r" })],
+  ["a POSIX header without a name", "ERR_ARCHIVE_FORMAT", tar({ name: "", type: "x", content: record("path", "package/a.js") }, good)],
+  ["bytes after the end of a long prefix", "ERR_ARCHIVE_FORMAT", tar({ name: "a.js", prefix: `package/${"a".repeat(130)}\0/b` })],
   ["a wrong checksum", "ERR_ARCHIVE_FORMAT", tar(good, { ...good, name: "package/a.js", checksum: 1234 })],
   ["a header without a checksum", "ERR_ARCHIVE_FORMAT", Buffer.concat([Buffer.alloc(BLOCK, "a"), END])],
   ["a header of the oldest kind", "ERR_ARCHIVE_FORMAT", tar({ ...good, magic: "none" })],
