@@ -1,4 +1,7 @@
-/** The real plugin in the real sandbox: which patches count, and for which model. */
+/** The real plugin in the real sandbox: which patches count, and for which model, also after a restart. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openHost } from "creel";
 import type { Catalog, EventOf, Host } from "creel";
 import { pino } from "pino";
@@ -10,11 +13,18 @@ describe.each(["thread", "process"] as const)("cost-allocation, %s isolation", (
   let host: Host;
   const lines: string[] = [];
 
-  beforeAll(async () => {
-    host = await openHost({ isolation, lanes: 1, plugins: [{ path: import.meta.dirname }], logger: pino({ level: "silent" }) });
+  const stateDir = mkdtempSync(join(tmpdir(), "cost-allocation-"));
+  const start = async () => {
+    const plugins = [{ path: import.meta.dirname, grants: { kv: true as const } }];
+    host = await openHost({ isolation, lanes: 1, config: { stateDir }, plugins, logger: pino({ level: "silent" }) });
     host.on("log", ({ text }) => lines.push(text));
+  };
+
+  beforeAll(start);
+  afterAll(async () => {
+    await host.close();
+    rmSync(stateDir, { recursive: true });
   });
-  afterAll(() => host.close());
 
   const patched = (sessionKey: string, patch: Patch) =>
     host.run("session:patch", {
@@ -32,8 +42,8 @@ describe.each(["thread", "process"] as const)("cost-allocation, %s isolation", (
     await vi.waitFor(() => expect(lines).toHaveLength(3));
     expect(lines.splice(0)).toEqual([
       "agent main: (default) -> opus; so far opus 1",
-      "agent ops: (default) -> haiku; so far opus 1, haiku 1",
-      "agent main: opus -> haiku; so far opus 1, haiku 2",
+      "agent ops: (default) -> haiku; so far haiku 1, opus 1",
+      "agent main: opus -> haiku; so far haiku 2, opus 1",
     ]);
   });
 
@@ -42,12 +52,20 @@ describe.each(["thread", "process"] as const)("cost-allocation, %s isolation", (
     await patched("agent:main:a", { label: "Release notes" });
     await patched("agent:main:a", { model: null });
     await vi.waitFor(() => expect(lines).toHaveLength(1));
-    expect(lines.splice(0)).toEqual(["agent main: haiku -> (default); so far opus 1, haiku 2, (default) 1"]);
+    expect(lines.splice(0)).toEqual(["agent main: haiku -> (default); so far (default) 1, haiku 2, opus 1"]);
   });
 
   it("counts sessions whose key names no agent", async () => {
     await patched("main", { model: "opus" });
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     expect(lines.splice(0)[0]).toMatch(/^agent unknown: \(default\) -> opus/);
+  });
+
+  it("goes on counting after a restart", async () => {
+    await host.close();
+    await start();
+    await patched("agent:main:a", { model: "opus" });
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    expect(lines.splice(0)).toEqual(["agent main: (default) -> opus; so far (default) 1, haiku 2, opus 3"]);
   });
 });

@@ -4,35 +4,32 @@
  */
 import { definePlugin } from "creel/plugin";
 
-/** Sessions whose model is remembered; the one that was patched longest ago is forgotten first. */
-const MAX_SESSIONS = 5_000;
 const DEFAULT = "(default)";
-
-/** The model each session has now, as far as patches told. */
-const models = new Map<string, string>();
-const switches = new Map<string, number>();
+/** A session whose model was not set for so long is forgotten. */
+const FORGET_MS = 30 * 24 * 3_600_000;
 
 export default definePlugin({
   id: "cost-allocation",
   name: "Cost Allocation",
   register(api) {
-    api.on("session:patch", ({ sessionKey, context }) => {
+    api.on("session:patch", async ({ sessionKey, context }) => {
       const { model: asked } = context.patch;
       if (asked === undefined) return;
       // Null: back to the gateway's default.
       const model = asked ?? DEFAULT;
-      const before = models.get(sessionKey);
-      models.delete(sessionKey);
-      models.set(sessionKey, model);
-      if (models.size > MAX_SESSIONS) models.delete(models.keys().next().value!);
+      let before: string | undefined;
+      const remember = (old: string | undefined): string => {
+        before = old;
+        return model;
+      };
+      // Two patches of one session may be handled at the same time: each must see what the other made of it.
+      await api.kv.update(`session:${sessionKey}`, remember, { ttlMs: FORGET_MS });
       if (before === model) return;
-      switches.set(model, (switches.get(model) ?? 0) + 1);
+      await api.kv.increment(`switches:${model}`);
+      const { entries } = await api.kv.list<number>({ prefix: "switches:" });
+      const totals = entries.map(({ key, value }) => `${key.slice("switches:".length)} ${value}`).join(", ");
       const agent = /^agent:([^:]+):/.exec(sessionKey)?.[1] ?? "unknown";
-      api.logger.info(`agent ${agent}: ${before ?? DEFAULT} -> ${model}; so far ${totals()}`);
+      api.logger.info(`agent ${agent}: ${before ?? DEFAULT} -> ${model}; so far ${totals}`);
     });
   },
 });
-
-function totals(): string {
-  return Array.from(switches, ([model, count]) => `${model} ${count}`).join(", ");
-}

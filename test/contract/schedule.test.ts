@@ -27,11 +27,14 @@ async function ask(host: Pick<Host, "run">, id: string, content: string): Promis
   return outcome.result?.metadata?.answer;
 }
 
+/** A new version has forgotten the handler of its jobs. */
+const lost = plugin("lost", `void api.schedule.delay("old name", 1);`, { grants: { schedule: true } });
+
 const did = (host: Pick<Host, "on">, data: string): Promise<Facts["log"]> =>
   next(host, "log", ({ text }) => text.startsWith(`did [${data},`));
 
 contract("schedule", (isolation) => {
-  const shared = sharedHost(isolation, { plugins: [doer("a"), doer("b"), doer("none", { grants: {} })] });
+  const shared = sharedHost(isolation, { plugins: [doer("a"), doer("b"), doer("none", { grants: {} }), lost] });
 
   it("a job is done when its time has come, with its data, and is gone then", async () => {
     const { host } = shared;
@@ -40,6 +43,13 @@ contract("schedule", (isolation) => {
     expect((await done).text).toBe('did [{"to":["x"]},"say",1,true]');
     expect(id).toMatch(/^[\w-]{12}$/);
     await expect.poll(() => ask(host, "a", `return schedule.list()`), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it("the operator sees which jobs wait for a handler", async () => {
+    const { host } = shared;
+    await expect
+      .poll(() => host.inspect("lost").diagnostics, { timeout: 10_000 })
+      .toEqual(['jobs wait for a handler named "old name", which the plugin does not declare']);
   });
 
   it("jobs are listed, replaced and cancelled by their ids, and are nobody else's", async () => {

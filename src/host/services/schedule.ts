@@ -124,10 +124,14 @@ export class Schedule {
     const { functions, plugins } = this.#options;
     return plugins()
       .filter(({ status, grants }) => status === "ready" && grants.schedule)
-      .map(({ id, circuit }) => ({
+      .map(({ id, circuit, remarks }) => ({
         id,
         heldUntilMs: circuit.until?.getTime(),
-        hasHandler: (name) => functions.has(id, "job", name),
+        hasHandler: (name) => {
+          const isThere = functions.has(id, "job", name);
+          if (!isThere) remarks.set("job", `jobs wait for a handler named "${name}", which the plugin does not declare`);
+          return isThere;
+        },
       }));
   }
 }
