@@ -1,6 +1,6 @@
 /** Secrets: the host sends them along, the cell never sees them, and an operator sees what became of them. The servers are real, on loopback. */
 import { inspect } from "node:util";
-import { zstdCompressSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
 import type { Host, OpenOptions, PluginSpec } from "creel";
@@ -42,6 +42,10 @@ const site: Answerer = (asked, response, request) => {
             base64: Buffer.from(`x:${key}`).toString("base64"),
           }),
         );
+    case "/gzip": {
+      const packed = gzipSync(`key=${key}&guess=${searchParams.get("guess")}`);
+      return response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed);
+    }
     case "/packed":
       return response.writeHead(200, { "content-encoding": "zstd" }).end(zstdCompressSync(key));
     case "/binary":
@@ -199,6 +203,14 @@ contract("secrets", (isolation) => {
       code: "ERR_FETCH_FAILED",
       message: expect.stringContaining("an encoding that was not asked for") as string,
     });
+  });
+
+  it("how well a guess compresses together with it is not shown", async () => {
+    const guess = (id: string) =>
+      does(host, id, `const r = await fetch("${server.origin}/gzip?guess=k3y"); return [r.headers.get("content-length"), await r.text()];`);
+    expect(await guess("header")).toEqual([null, "key=[secret KEY]&guess=k3y"]);
+    expect(await does(host, "header", `return (await fetch("${other.origin}/gzip")).headers.get("content-length");`)).toBeNull();
+    expect(await guess("plain")).toEqual([null, "key=&guess=k3y"]);
   });
 
   it("a plugin that was granted the origin without the secret does not get it from the server either", async () => {

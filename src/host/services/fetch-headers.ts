@@ -49,6 +49,16 @@ export function withoutBody(headers: HeaderTable): HeaderTable {
   return pick(headers, (name) => !OF_BODY.has(name));
 }
 
+/**
+ * SECURITY: how well a secret and a guess of the plugin's compress together tells how good the guess is (BREACH).
+ * test/contract/secrets.test.ts
+ */
+export function withoutPackedLength(headers: Reply["headers"]): Reply["headers"] {
+  if (headers["content-encoding"] === undefined) return headers;
+  const { "content-length": _, ...rest } = headers;
+  return rest;
+}
+
 /** `clean` takes secrets out of a text. */
 export function visible(headers: Reply["headers"], clean: (text: string) => string): HeaderTable {
   const seen: [string, string][] = [];

@@ -20,7 +20,7 @@ import { Connections } from "./connections.ts";
 import { send } from "./exchange.ts";
 import type { Hop, Reply } from "./exchange.ts";
 import { faultOf } from "./fetch-faults.ts";
-import { visible } from "./fetch-headers.ts";
+import { visible, withoutPackedLength } from "./fetch-headers.ts";
 import { firstHop, nextHop } from "./hops.ts";
 import { OpenFetch, OpenFetches } from "./open-fetch.ts";
 import type { OpenFetchOptions } from "./open-fetch.ts";
@@ -197,7 +197,7 @@ export class Fetches {
     return {
       status: reply.status,
       statusText: clean(reply.statusText),
-      headers: visible(reply.headers, clean),
+      headers: visible(secrets.length > 0 ? withoutPackedLength(reply.headers) : reply.headers, clean),
       url: clean(url.href),
       redirected: redirects > 0,
       ...piece,
