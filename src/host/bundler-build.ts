@@ -163,7 +163,7 @@ export async function bundleGuest(): Promise<Built> {
     chunkFileNames: "[name]",
     // What every cell needs is one script: between scripts, names are looked up by getters.
     codeSplitting: { groups: [{ name: CORE, test: (id: string) => CORE_FILES.test(id) }] },
-    minify: { compress: true, mangle: false, codegen: true },
+    minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
   });
   const chunks = output.flatMap((one) => (one.type === "chunk" ? one : []));
   const absent = chunks.flatMap(({ fileName, imports }) =>
