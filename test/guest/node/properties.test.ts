@@ -1,5 +1,5 @@
 /** Whatever the arguments are, a cell answers as Node does. Many at a time: a call costs more than a path. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { oracle } from "./oracle.ts";
 
@@ -106,8 +106,8 @@ const PROPERTIES = {
 const titles = Object.keys(PROPERTIES) as (keyof typeof PROPERTIES)[];
 const cells = oracle("thread", {
   all: {
-    setup: `const [path, qs, util, assert, crypto, url] = ["path", "querystring", "util", "assert", "crypto", "url"].map((name) => loaded(name)); const { StringDecoder } = require("string_decoder");
-      function loaded(name) { return { path: () => require("path"), querystring: () => require("querystring"), util: () => require("util"), assert: () => require("assert"), crypto: () => require("crypto"), url: () => require("url") }[name](); }
+    setup: `const path = require("path"), qs = require("querystring"), util = require("util"), assert = require("assert");
+      const crypto = require("crypto"), url = require("url"), { StringDecoder } = require("string_decoder");
       function attempted(fn) { try { return fn(); } catch (error) { return error; } }`,
     expressions: titles.map((title) => `args.map((x) => attempted(() => ${PROPERTIES[title][1]}))`),
   },

@@ -33,7 +33,6 @@ const crypto: Record<string, unknown> = {
   Hash,
   Hmac,
   randomBytes,
-  pseudoRandomBytes: randomBytes,
   randomFill,
   randomFillSync,
   randomInt,
@@ -56,7 +55,7 @@ const crypto: Record<string, unknown> = {
 
 /** What would have to leave the cell and cannot wait. Functions, so that `instanceof` still works on those that are classes. */
 const ABSENT =
-  "Cipheriv Decipheriv DiffieHellman DiffieHellmanGroup ECDH KeyObject Sign Verify X509Certificate createCipheriv createDecipheriv createDiffieHellman createECDH createPrivateKey createPublicKey createSecretKey createSign createVerify diffieHellman generateKey generateKeyPair generateKeyPairSync generateKeySync privateDecrypt privateEncrypt publicDecrypt publicEncrypt sign verify";
+  "Certificate Cipheriv Decipheriv DiffieHellman DiffieHellmanGroup ECDH KeyObject Sign Verify X509Certificate argon2 argon2Sync checkPrime checkPrimeSync createCipheriv createDecipheriv createDiffieHellman createDiffieHellmanGroup createECDH createPrivateKey createPublicKey createSecretKey createSign createVerify decapsulate diffieHellman encapsulate generateKey generateKeyPair generateKeyPairSync generateKeySync generatePrime generatePrimeSync getCipherInfo getDiffieHellman privateDecrypt privateEncrypt publicDecrypt publicEncrypt secureHeapUsed setEngine setFips sign verify";
 
 for (const name of ABSENT.split(" "))
   crypto[name] = function () {

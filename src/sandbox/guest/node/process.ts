@@ -86,7 +86,7 @@ function emitWarning(warning: unknown, typeOrOptions?: unknown, code?: unknown):
 function chdir(directory: unknown): void {
   checkString(directory, "directory");
   const target = path.resolve(directory);
-  const isInside = [HOME, "/tmp"].some((root) => target === root || target.startsWith(`${root}/`));
+  const isInside = [HOME, "/plugin", "/tmp"].some((root) => target === root || target.startsWith(`${root}/`));
   if (!isInside) throw nodeError(Error, "ENOENT", `ENOENT: no such file or directory, chdir ${place.cwd} -> '${directory}'`);
   place.cwd = target;
 }
@@ -104,7 +104,7 @@ Object.assign(process, {
   platform: world.platform,
   release: { name: "node" },
   title: "node",
-  argv: ["/usr/bin/node", `${HOME}/plugin.js`],
+  argv: ["/usr/bin/node", "/plugin/index.js"],
   argv0: "node",
   execArgv: [],
   execPath: "/usr/bin/node",
