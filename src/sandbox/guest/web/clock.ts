@@ -1,6 +1,6 @@
 /**
  * Inside the isolate: the clock behind `performance` and events. SECURITY: it ticks in whole milliseconds unless the operator granted a
- * fine one; a fine clock is what timing attacks on the neighbours are made of. test/guest/web/performance.test.ts
+ * fine one; a fine clock is what timing attacks on the neighbours are made of. test/escape/clock.test.ts
  */
 import { NativeDate } from "../primordials.ts";
 import { world } from "../world.ts";
