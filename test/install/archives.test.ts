@@ -1,5 +1,6 @@
 /** An archive from a stranger is unpacked exactly, or refused as a whole: nothing is written outside of the staging folder, and that is gone. */
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,7 +12,7 @@ import { arena } from "../support/arena.ts";
 import type { Arena } from "../support/arena.ts";
 import { folder } from "../support/files.ts";
 import { gzip, gzipFrame, longName, pax, tar } from "../support/tar.ts";
-import { attempt, place, sha512, textsOf } from "../support/unpacking.ts";
+import { attempt, attemptAndClear, place, sha512, textsOf } from "../support/unpacking.ts";
 import { compressed, ends, headers, kinds, links, names, natives, paths, places } from "./hostile.ts";
 import type { Hostile } from "./hostile.ts";
 
@@ -19,6 +20,7 @@ const run = promisify(execFile);
 const refused = (code: ErrorCode): object => ({ code, complaints: [] });
 const plain: Hostile[] = [...links, ...kinds, ...names, ...places, ...natives, ...headers, ...ends];
 const files = (count: number): Buffer => tar(...Array.from({ length: count }, (_, i) => ({ name: `package/${i}.js` })));
+const openFiles = (): number => readdirSync("/dev/fd").length;
 /** Where archives are tried that leave nothing. */
 const where = arena();
 const deep = (depth: number): Buffer => tar(pax({ path: `package/${"d/".repeat(depth - 1)}a.js` }), { name: "x" });
@@ -51,6 +53,16 @@ describe("hostile archives: each is refused by its own rule, and nothing is left
     const long = await attempt(tar(pax({ path: `package/${"long".repeat(200)}` }), { name: "x" }));
     expect(long.entry!.length).toBeLessThan(100);
   });
+});
+
+it("whatever is refused, no file is left open", async () => {
+  await attempt(gzip(ends[4]![2]), {}, where);
+  const before = openFiles();
+  for (const [, , archive] of [...compressed, ...links, ...natives]) {
+    await attempt(archive, {}, where);
+    await attempt(gzip(archive), {}, where);
+  }
+  expect(openFiles()).toBe(before);
 });
 
 describe("limits: an archive that is too much is refused as soon as that is known", () => {
@@ -258,6 +270,21 @@ describe("good archives are unpacked byte for byte", () => {
       "large-size.js": "256",
     });
     expect(statSync(join(at.staging, "empty")).isDirectory()).toBe(true);
+  });
+
+  it("wherever a chunk that is read from the file ends: in gzip's end, in its beginning, or in between", async () => {
+    const made = tar({ name: "package/a.bin", content: createHash("shake256", { outputLength: 70_000 }).digest() });
+    const frame = Buffer.from([0x1f, 0x8b, 8, 0x04, 0, 0, 0, 0, 0, 3, 0, 0]);
+    const bare = gzip(made, frame).length;
+    // The header's extra field, which nobody reads, makes the file as long as it is wanted.
+    for (let bytes = 2 * 65_536 - 3; bytes <= 2 * 65_536 + 12; bytes++) {
+      frame.writeUInt16LE(bytes - bare, 10);
+      const archive = gzip(made, Buffer.concat([frame, Buffer.alloc(bytes - bare)]));
+      expect([archive.length, (await attemptAndClear(archive, where)).unpacked?.bytes]).toEqual([bytes, 70_000]);
+      const cut = await attemptAndClear(archive.subarray(0, -1), where);
+      const longer = await attemptAndClear(Buffer.concat([archive, Buffer.alloc(1)]), where);
+      expect([cut.code, longer.code]).toEqual(["ERR_ARCHIVE_TRUNCATED", "ERR_ARCHIVE_TRAILING"]);
+    }
   });
 
   it("modes of the archive are not taken over: files are for reading, by their owner alone", async () => {
