@@ -8,9 +8,9 @@ import { builtin } from "../host/bundler-message.ts";
 import { firstIssue } from "../host/issues.ts";
 import type { PluginManifest } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
-import { BUNDLE, MANIFEST, MAP } from "./state.ts";
 import type { Loaded } from "./state.ts";
 import { sorted } from "./lock.ts";
+import { BUNDLE, MANIFEST, MAP } from "./transaction.ts";
 
 /** What the bundler found out about the code. */
 const FACTS = "bundle.json";

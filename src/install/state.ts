@@ -3,27 +3,22 @@
  * content. A change is prepared in `staging`, moved into `store`, and happens when the lock is replaced: whoever is killed before that has changed
  * nothing, and what they leave is cleared away by the next. Readers take no lock.
  */
-import { isUtf8 } from "node:buffer";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { firstIssue } from "../host/issues.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { digestOf, grantsDigest, lockEntry, sealOf } from "./lock.ts";
-import type { LockEntry, PluginFacts, SealKey } from "./lock.ts";
+import { digestOf } from "./lock.ts";
+import type { LockEntry, SealKey } from "./lock.ts";
 import { LOCK_FILE, readLock, writeLock } from "./lock-file.ts";
 import type { Entries } from "./lock-file.ts";
 import { clearWorkspaces, openWorkspace } from "./workspace.ts";
 import type { Workspace } from "./workspace.ts";
 import { exclusively } from "./mutex.ts";
 import type { Waiting } from "./mutex.ts";
-import { bytesOf, clearStaging, collect, filesFault, place, readStored } from "./store.ts";
-import type { Files } from "./store.ts";
+import { clearStaging, collect, readStored } from "./store.ts";
+import { guarded } from "./state-error.ts";
+import { BUNDLE, MANIFEST, MAP, Transaction } from "./transaction.ts";
 
-/** Every plugin has these. */
-export const BUNDLE = "bundle.js";
-export const MAP = "bundle.js.map";
-export const MANIFEST = "manifest.json";
 /** The package as it was fetched, for people to look at: checked with the rest, and not read into memory. */
 export const PACKAGE = "package/";
 
@@ -45,8 +40,6 @@ export interface Loaded {
   /** The folder of the store. */
   readonly folder: string;
 }
-
-export type Patch = Partial<Pick<PluginFacts, "grants" | "permissions" | "budgets" | "accepted" | "enabled">>;
 
 /** Reads nothing yet. */
 export function openState(dir: string, options: StateOptions = {}): State {
@@ -108,10 +101,16 @@ export class State {
    * All that the work does to the state happens at once when it has ended, or, if it throws, not at all. Others wait meanwhile, so questions are
    * asked before; `tx.get` then says whether what was decided on is still so.
    */
-  transaction<T>(work: (tx: Transaction) => T | Promise<T>, waiting: Waiting = {}): Promise<T> {
-    return this.#exclusively(waiting, async (entries) => {
+  async transaction<T>(work: (tx: Transaction) => T | Promise<T>, waiting: Waiting = {}): Promise<T> {
+    const done = await this.#exclusively(waiting, async (entries) => {
       const tx = new Transaction(this.dir, entries, this.#key);
-      const result = await work(tx);
+      let result: T;
+      try {
+        result = await work(tx);
+      } catch (error) {
+        tx.end();
+        return { error };
+      }
       const after = tx.end();
       if (after) writeLock(this.dir, after, this.#key);
       try {
@@ -119,8 +118,11 @@ export class State {
       } catch {
         // The change has happened; rubbish can wait for the next.
       }
-      return result;
+      return { result };
     });
+    // What the work throws is its own affair.
+    if ("error" in done) throw done.error;
+    return done.result;
   }
 
   /** Removes files that no plugin refers to. Every change does that, too. Gives how many folders were removed. */
@@ -149,120 +151,8 @@ export class State {
     });
   }
 
-  /** What the file system and SQLite say becomes an error with a remedy. */
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (typeof (error as NodeJS.ErrnoException).syscall !== "string" && (error as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR")
-        throw error;
-      throw new CreelError("ERR_STATE_IO", { dir: this.dir, detail: (error as Error).message }, { cause: error });
-    }
-  }
-}
-
-/** A change that has not happened yet. */
-export class Transaction {
-  readonly #dir: string;
-  readonly #entries: Map<string, LockEntry>;
-  readonly #key: SealKey;
-  #isChanged = false;
-  #isOver = false;
-
-  constructor(dir: string, entries: Entries, key: SealKey) {
-    this.#dir = dir;
-    this.#entries = new Map(entries);
-    this.#key = key;
-  }
-
-  get(id: string): LockEntry | undefined {
-    return this.#entries.get(id);
-  }
-
-  list(): LockEntry[] {
-    return [...this.#entries.values()];
-  }
-
-  /** Takes the place of the plugin of that id, if there is one. `files` must have a bundle, its map and a manifest. */
-  async put(facts: PluginFacts, files: Files): Promise<LockEntry> {
-    this.#check();
-    const refuse = (field: string, detail: string): never => {
-      throw new CreelError("ERR_STATE_ENTRY", { plugin: facts.id, field, detail });
-    };
-    const given = (file: string): Uint8Array => {
-      const content = bytesOf(files.get(file) ?? refuse(`files.${file}`, "it is missing"));
-      // What runs is text: two texts must not look the same to it.
-      return isUtf8(content) ? content : refuse(`files.${file}`, "it is not UTF-8");
-    };
-    const bundle = given(BUNDLE);
-    const map = given(MAP);
-    const manifest = given(MANIFEST);
-    try {
-      JSON.parse(Buffer.from(manifest).toString());
-    } catch (error) {
-      refuse(`files.${MANIFEST}`, (error as Error).message);
-    }
-    const fault = filesFault(files);
-    if (fault) refuse(fault.field, fault.detail);
-    if (!this.#entries.has(facts.id) && this.#entries.size >= LIMITS.installedPlugins)
-      refuse("id", `${LIMITS.installedPlugins} plugins are installed, which is the limit`);
-    const checked = (store: string) =>
-      this.#sealed({
-        ...facts,
-        bundle: { integrity: digestOf(bundle), bytes: bundle.length, mapIntegrity: digestOf(map) },
-        store,
-        grantsDigest: grantsDigest(facts),
-      });
-    // Before any file is written.
-    checked(`sha256-${"0".repeat(64)}`);
-    const entry = checked(await place(this.#dir, new Map([...files, [BUNDLE, bundle], [MAP, map], [MANIFEST, manifest]])));
-    this.#check();
-    this.#set(entry);
-    return entry;
-  }
-
-  update(id: string, patch: Patch): LockEntry {
-    this.#check();
-    const { seal: _, ...before } = this.#known(id);
-    const after = { ...before, ...patch };
-    const entry = this.#sealed({ ...after, grantsDigest: grantsDigest(after) });
-    this.#set(entry);
-    return entry;
-  }
-
-  remove(id: string): LockEntry {
-    this.#check();
-    const entry = this.#known(id);
-    this.#entries.delete(id);
-    this.#isChanged = true;
-    return entry;
-  }
-
-  /** Undefined: nothing has changed. */
-  end(): Entries | undefined {
-    this.#isOver = true;
-    return this.#isChanged ? this.#entries : undefined;
-  }
-
-  #known(id: string): LockEntry {
-    const entry = this.#entries.get(id);
-    if (!entry) throw new CreelError("ERR_STATE_UNKNOWN", { plugin: id });
-    return entry;
-  }
-
-  #sealed(entry: Omit<LockEntry, "seal">): LockEntry {
-    const parsed = lockEntry.safeParse({ ...entry, seal: sealOf(entry, this.#key) });
-    if (!parsed.success) throw new CreelError("ERR_STATE_ENTRY", { plugin: entry.id, ...firstIssue(parsed.error) });
-    return parsed.data;
-  }
-
-  #set(entry: LockEntry): void {
-    if (this.#entries.get(entry.id)?.seal !== entry.seal) this.#isChanged = true;
-    this.#entries.set(entry.id, entry);
-  }
-
-  #check(): void {
-    if (this.#isOver) throw new TypeError("the transaction is over");
+  #guarded<T>(work: () => Promise<T>): Promise<T> {
+    return guarded(this.dir, work);
   }
 }
 

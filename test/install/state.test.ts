@@ -141,6 +141,8 @@ describe("a transaction", () => {
       throw new Error("on second thoughts");
     });
     await expect(failing).rejects.toThrow("on second thoughts");
+    // An error of the work's own stays one, even if it is about files.
+    await expect(state.transaction(() => readFileSync(join(state.dir, "nothing")))).rejects.toMatchObject({ code: "ENOENT" });
     expect(readFileSync(join(state.dir, "creel.lock"))).toEqual(before);
     expect(await inventory(state)).toEqual(["a@0"]);
   });
