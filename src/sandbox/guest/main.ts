@@ -20,6 +20,7 @@ import type { LoadChunk } from "./library.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, notCallable, timerGlobals } from "./timers.ts";
+import { ticks } from "./ticks.ts";
 import { setWorld, world } from "./world.ts";
 import type { GuestFacts } from "../../protocol/guest-world.ts";
 
@@ -86,6 +87,7 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   try {
     const handler = handlers[handlerOf(number)]!;
     returned = settle(handler(parse(eventText), parse(contextText)), number, resultText);
+    if (ticks.drain !== undefined) ticks.drain();
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
   }
@@ -180,6 +182,7 @@ function turn(number: number, body: () => Returned): Returned {
   beginTurn(number);
   try {
     returned = body();
+    if (ticks.drain !== undefined) ticks.drain();
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
   }

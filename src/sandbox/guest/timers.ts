@@ -2,6 +2,7 @@
 import { MAIL } from "../../protocol/mail.ts";
 import { limits } from "./limits.ts";
 import { beginTurn, post, turn } from "./mailbox.ts";
+import { ticks } from "./ticks.ts";
 import { call as invoke, NativeError, NativeFloor, NativeNumber, NativeTypeError, SafeMap } from "./primordials.ts";
 
 interface Entry {
@@ -108,6 +109,7 @@ export function fire(id: number): void {
     post(MAIL.timer, id, entry.everyMs, entry.call);
   }
   entry.run();
+  if (ticks.drain !== undefined) ticks.drain();
 }
 
 /** A call ran out of time: what it had scheduled will not happen. */

@@ -17,7 +17,7 @@ const BODY = `
     cd: () => { process.chdir("data/x"); const at = [process.cwd(), require("path").resolve("y")]; process.chdir("/home/plugin"); return at; },
     out: () => process.chdir("/etc"),
     time: () => { const [, nanos] = process.hrtime(); return nanos % 1e6; },
-    ticks: async () => { const order = []; process.nextTick(() => order.push("tick")); setTimeout(() => order.push("timer"), 1); Promise.resolve().then(() => order.push("promise")); order.push("turn"); await new Promise((r) => setTimeout(r, 20)); return [order[0], order.at(-1), order.length]; },
+    ticks: async () => { const order = []; process.nextTick(() => { throw new Error("in a tick"); }); process.nextTick(() => order.push("tick")); setTimeout(() => order.push("timer"), 1); Promise.resolve().then(() => order.push("promise")); order.push("turn"); await new Promise((r) => setTimeout(r, 20)); return order; },
     random: () => [nodeCrypto.randomBytes(16).toString("hex"), crypto.randomUUID(), Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex")],
   };
   api.on("message_sending", async (event) => {
@@ -84,8 +84,9 @@ contract("process and its like", (isolation) => {
     expect(await ask("out")).toBe("ENOENT: no such file or directory, chdir /home/plugin -> '/etc'");
   });
 
-  it("ticks come after the turn and before timers", async () => {
-    expect(await ask("ticks")).toEqual(["turn", "timer", 4]);
+  it("ticks come after the turn, before promises and timers, and one that throws stops none of the others", async () => {
+    expect(await ask("ticks")).toEqual(["turn", "tick", "promise", "timer"]);
+    expect(said().filter((line) => line.includes("in a tick"))).toEqual([expect.stringMatching(/^error unhandled rejection: /)]);
   });
 
   it("random numbers are new every time, and in every cell", async () => {

@@ -1,22 +1,28 @@
 /**
- * Inside the isolate: `process.nextTick`. V8 drains promises by itself when a turn's code has returned, so ticks are a job among
- * them: in their own order, before promises that are settled later, but after those that were settled earlier in the same turn.
+ * Inside the isolate: `process.nextTick`. Ticks come when the turn's code has returned and before its promises, as in Node. Those that are
+ * put off by a promise's callback are a job among promises: after those that wait already, where in Node they would come after all.
  */
+import { ticks } from "../ticks.ts";
 import { checkFunction } from "./errors.ts";
 
-const ticks: (() => void)[] = [];
+let waiting: (() => void)[] = [];
 
 export function nextTick(fn: unknown, ...args: unknown[]): void {
   checkFunction(fn, "callback");
-  ticks.push(() => fn(...args));
-  if (ticks.length === 1) queueMicrotask(drain);
+  waiting.push(() => fn(...args));
+  if (ticks.drain) return;
+  ticks.drain = drain;
+  queueMicrotask(drain);
 }
 
+/** Ticks that ticks add belong to the same round. One that throws is told as a promise that nobody looks after, and stops none. */
 function drain(): void {
-  try {
-    // Ticks that ticks add belong to the same round.
-    for (let i = 0; i < ticks.length; i++) ticks[i]!();
-  } finally {
-    ticks.length = 0;
-  }
+  for (const tick of waiting)
+    try {
+      tick();
+    } catch (error) {
+      void Promise.reject(error as Error);
+    }
+  waiting = [];
+  ticks.drain = undefined;
 }
