@@ -17,6 +17,8 @@ interface Inspecting {
 const ONE_LINE = { breakLength: Infinity, compact: true };
 const counts = new Map<string, number>();
 const times = new Map<string, number>();
+/** Blanks at the beginning of a line are not kept by the operator's log. */
+const INDENT = "> ";
 let indent = "";
 
 const inspecting = (): Inspecting => part("node/inspect") as unknown as Inspecting;
@@ -127,10 +129,10 @@ export const console = {
   },
   group(...args: unknown[]): void {
     if (args.length > 0) write("info", format(args));
-    indent += "  ";
+    indent += INDENT;
   },
   groupEnd(): void {
-    indent = indent.slice(2);
+    indent = indent.slice(INDENT.length);
   },
   table,
   dirxml: writer("info"),
