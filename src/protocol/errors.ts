@@ -191,7 +191,7 @@ export const ERRORS = {
   ERR_PLUGIN_MODULE: {
     audience: "author",
     message: 'the module "{module}" is not available inside the sandbox',
-    fix: "use the Web-platform globals or the plugin api instead",
+    fix: "use what the message names; docs/openclaw-plugins.md has the table of modules",
   },
   ERR_PLUGIN_ABSENT: {
     audience: "author",

@@ -62,7 +62,7 @@ export const ABSENT_MODULES: Readonly<Record<string, Absent>> = {
   },
   console: { why: "what it has is there without an import", instead: "use the global console" },
   "path/win32": { why: "paths inside the sandbox are those of Linux, whatever the machine", instead: "use path" },
-  async_hooks: { why: "a turn of a plugin's has one cause, which the host keeps", instead: "hand on what you need as an argument" },
+  async_hooks: { why: "V8 does not tell code inside an isolate which await goes on", instead: "hand on what you need as an argument" },
   diagnostics_channel: { why: "a plugin is alone in its cell, and nobody else publishes there", instead: "use events" },
   vm: SCRIPTS,
   readline: TERMINAL,
