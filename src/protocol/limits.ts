@@ -222,10 +222,13 @@ export const LIMITS = {
   jobLeaseMs: 660_000,
   /** The longest that the clock of the jobs sleeps: the machine may sleep too, its time be set, and another process write jobs. */
   jobLookMs: 60_000,
-  /** How much is written to a store's log before a thread is asked to move it into the file, which waits for the disk: 40 to 170 ms were seen on a busy one. */
-  storeLogBytes: 4 * 1024 * 1024,
-  /** Pages of a log, 16 MB, at which SQLite does it at once, on the gateway's thread: the other one did not get to it. */
-  storeCheckpointPages: 4_096,
+  /**
+   * How much is written to a store's log before a thread is asked to move it into the file, which waits for the disk: 40 to 170 ms were seen on a busy one.
+   * After that the log is begun anew, and there the writer itself waits for the disk, once: so not more often than needed.
+   */
+  storeLogBytes: 8 * 1024 * 1024,
+  /** Pages of a log, 32 MB, at which SQLite does it at once, on the gateway's thread: the other one did not get to it. */
+  storeCheckpointPages: 8_192,
   /** How long that thread is kept for the next time: it takes about 10 MB. */
   storeThreadIdleMs: 10_000,
   /** How long work on a store waits for another process's lock, in all and at most between two tries. A transaction of ours takes well under a millisecond. */
