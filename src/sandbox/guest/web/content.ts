@@ -39,9 +39,14 @@ export function contentOf(body: unknown): Content {
   return bare({ text: toWellFormed(NativeString(body)), type: isForm ? FORM : "text/plain;charset=UTF-8" });
 }
 
-/** Without the mark that some put before UTF-8. */
-export function textOf({ text, bytes }: Content): string {
-  const decoded = text ?? decode(bytes ?? "");
+/** With the mark that some put before UTF-8. */
+export function markedTextOf({ text, bytes }: Content): string {
+  return text ?? decode(bytes ?? "");
+}
+
+/** Without it. */
+export function textOf(content: Content): string {
+  const decoded = markedTextOf(content);
   return charCodeAt(decoded, 0) === 0xfeff ? sliceText(decoded, 1) : decoded;
 }
 

@@ -37,7 +37,7 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
   const remote = new Remote(id, signal);
   const answer = (await remote.asking("fetch", question, LIMITS.eventBytes)) as FetchAnswer;
   if (answer.more !== true) remote.over();
-  return received(answer, answer.more === true ? remote : undefined);
+  return received(answer, answer.more === true ? remote : undefined, method);
 }
 
 function outgoing(input: unknown, init: RequestInit | undefined): Outgoing {

@@ -1,6 +1,6 @@
 /** Inside the isolate: `Headers`, as the Fetch standard has it. What is really sent is the host's to say. */
 import { bare, isArray, keysOf, lowerCase, NativeString, NativeTypeError, sliceText, sort, split } from "../primordials.ts";
-import { expose, inspectAs } from "./idl.ts";
+import { cloneAs, expose, inspectAs } from "./idl.ts";
 
 export type HeaderTable = Record<string, string>;
 
@@ -182,4 +182,5 @@ const { entries } = Headers.prototype;
 Object.defineProperty(Headers.prototype, Symbol.iterator, { value: entries, writable: true, configurable: true });
 Object.defineProperty(Headers, "length", { value: 0 });
 expose(Headers);
+cloneAs(Headers);
 inspectAs<Headers>(Headers, (self) => Object.fromEntries(self));

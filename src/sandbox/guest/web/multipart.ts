@@ -1,6 +1,6 @@
 /** Inside the isolate: forms as bodies. Loaded when one is sent or read. */
 import { world } from "../world.ts";
-import { bytesOf, textOf } from "./content.ts";
+import { bytesOf, markedTextOf, textOf } from "./content.ts";
 import type { Content } from "./content.ts";
 
 type FileLike = { readonly name: string; readonly type: string; arrayBuffer(): Promise<ArrayBuffer> };
@@ -60,7 +60,7 @@ export function formOf(content: Content, type: string | undefined): unknown {
   const essence = (type ?? "").split(";")[0]!.trim().toLowerCase();
   const form = new globals.FormData();
   if (essence === "application/x-www-form-urlencoded") {
-    for (const [name, value] of new globals.URLSearchParams(textOf(content))) form.append(name, value);
+    for (const [name, value] of new globals.URLSearchParams(markedTextOf(content))) form.append(name, value);
     return form;
   }
   if (essence !== "multipart/form-data")

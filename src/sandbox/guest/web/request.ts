@@ -3,7 +3,7 @@ import { NativeString, NativeTypeError, upperCase } from "../primordials.ts";
 import type { AbortSignal } from "./abort.ts";
 import { Body, copyBody, isUsable, stateOf, takeBody } from "./body.ts";
 import { Headers } from "./headers.ts";
-import { expose, inspectAs } from "./idl.ts";
+import { cloneAs, expose, inspectAs } from "./idl.ts";
 import { abortPart, parsedUrl } from "./parts.ts";
 
 export interface RequestInit {
@@ -192,6 +192,7 @@ function oneOf(key: string, given: unknown): string {
 
 Object.defineProperty(Request, "length", { value: 1 });
 expose(Request);
+cloneAs(Request);
 inspectAs<Request>(
   Request,
   ({ method, url, headers, destination, referrer, referrerPolicy, mode, credentials, cache, redirect, integrity, keepalive, signal }) => ({

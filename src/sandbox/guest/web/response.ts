@@ -4,7 +4,7 @@ import { bare, NativeNumber, NativeString, NativeTypeError, stringify } from "..
 import { Body, copyBody, stateOf, takeBody } from "./body.ts";
 import type { Source } from "./body.ts";
 import { freeze, Headers, headersOf } from "./headers.ts";
-import { expose, inspectAs } from "./idl.ts";
+import { cloneAs, expose, inspectAs } from "./idl.ts";
 import { parsedUrl } from "./parts.ts";
 
 interface Init {
@@ -14,7 +14,7 @@ interface Init {
 }
 
 /** Makes a Response of the host's answer; `source` is where the rest of its body comes from. */
-export let received: (answer: FetchAnswer, source: Source | undefined) => Response;
+export let received: (answer: FetchAnswer, source: Source | undefined, method: string) => Response;
 
 /** Of which there cannot be a body. */
 const EMPTY = [101, 204, 205, 304];
@@ -29,7 +29,7 @@ export class Response extends Body {
   #type = "default";
 
   static {
-    received = (told, source) => {
+    received = (told, source, method) => {
       const answer = bare(told);
       const response = new Response();
       response.#status = answer.status;
@@ -39,7 +39,7 @@ export class Response extends Body {
       response.#redirected = answer.redirected;
       response.#type = "basic";
       const state = stateOf(response);
-      if (isBodyless(answer.status)) return response;
+      if (method === "HEAD" || isBodyless(answer.status)) return response;
       state.content = bare({ text: answer.text, bytes: answer.bytes });
       state.source = source;
       return response;
@@ -140,6 +140,7 @@ function checkedInit(init: Init | undefined): { status: number | undefined; stat
 
 Object.defineProperty(Response, "length", { value: 0 });
 expose(Response);
+cloneAs(Response);
 inspectAs<Response>(Response, ({ status, statusText, headers, body, bodyUsed, ok, redirected, type, url }) => ({
   status,
   statusText,
