@@ -16,6 +16,8 @@ export function harness(resources: Record<string, string>): () => Promise<Verdic
   const verdicts: Verdict[] = [];
   const running: Promise<void>[] = [];
   let queue = Promise.resolve();
+  /** A file may be one test as a whole. */
+  let single: { done(): void } | undefined;
   /** A test that has not ended by then never will. */
   const PATIENCE_MS = 3_000;
 
@@ -137,10 +139,14 @@ export function harness(resources: Record<string, string>): () => Promise<Verdic
     self: globalThis,
     location: { search: "", href: "https://web-platform.test/", pathname: "/" },
     GLOBAL: { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false },
-    setup: (first: unknown) => {
-      if (typeof first === "function") Reflect.apply(first as Fn, undefined, []);
+    setup: (...args: unknown[]) => {
+      for (const one of args) {
+        if (typeof one === "function") Reflect.apply(one as Fn, undefined, []);
+        else if ((one as { single_test?: unknown } | undefined)?.single_test)
+          single = (api["async_test"] as (name: string) => Test)("the file");
+      }
     },
-    done: () => {},
+    done: () => single?.done(),
     promise_setup: (act: Fn) => {
       queue = queue.then(() => Reflect.apply(act, undefined, []) as Promise<void>);
     },
@@ -234,8 +240,11 @@ export function harness(resources: Record<string, string>): () => Promise<Verdic
     },
     promise_rejects_exactly: async (_: unknown, wanted: unknown, promise: PromiseLike<unknown>, note?: unknown) =>
       same(await rejectionOf(promise, note), wanted) || fail("was rejected with something else", note),
+    fetch_json: async (name: string) => JSON.parse(resources[name]!) as unknown,
     /** The tests' own data, by the name they ask for it. */
-    fetch: async (name: unknown) => {
+    fetch: async (name: unknown, init?: { body: unknown }) => {
+      // A server's way to show what was sent to it.
+      if (String(name).endsWith("/echo-content.py")) return new (scope["Response"] as typeof Response)(init!.body as string);
       const text = resources[String(name)];
       if (text === undefined) throw new TypeError(`no such resource: ${String(name)}`);
       return { ok: true, json: async () => JSON.parse(text) as unknown, text: async () => text };

@@ -126,7 +126,7 @@ function partsOf(file: string): { harness: string; script: string; resources: Re
   const read = (name: string): string => readFileSync(join(checkout, name.startsWith("/") ? name : `${folder}/${name}`), "utf8");
   const source = readFileSync(join(checkout, file), "utf8");
   const included = [...source.matchAll(/^\/\/ META: script=(.*)$/gm)].map(([, name]) => read(name!.trim()));
-  const resources = [...source.matchAll(/["'`]((?:resources\/|\/)[\w./-]+\.json)["'`]/g)].map(([, name]) => [name!, read(name!)]);
+  const resources = [...source.matchAll(/["'`]([\w./-]+\.json)["'`]/g)].map(([, name]) => [name!, read(name!)]);
   return {
     harness: harness.toString(),
     // One script: constants of one are seen by the next.
