@@ -120,6 +120,6 @@ describe("Node's modules inside a cell, whatever the arguments", () => {
       const [cell, node] = await cells.both("all", titles.indexOf(title), items);
       expect(cell).toBe(node);
     });
-    await fc.assert(property, { numRuns: 30 });
+    await fc.assert(property, { numRuns: 15 });
   });
 });

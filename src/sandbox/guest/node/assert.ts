@@ -2,7 +2,7 @@
 import { AssertionError } from "./assertion-error.ts";
 import { isDeepEqual } from "./deep-equal.ts";
 import { checkFunction, invalidArgType, nodeError } from "./errors.ts";
-import { inspect } from "./inspect.ts";
+import { inspect } from "./inspecting.ts";
 
 type Message = string | Error | undefined;
 type Fn = (...args: unknown[]) => unknown;

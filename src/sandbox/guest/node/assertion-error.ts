@@ -1,6 +1,6 @@
 /** Inside the isolate: `assert.AssertionError`, and the words of one that nobody wrote. */
 import { invalidArgType } from "./errors.ts";
-import { inspect } from "./inspect.ts";
+import { inspect } from "./inspecting.ts";
 
 interface Options {
   message?: unknown;

@@ -19,10 +19,11 @@ export function encodingNamed(name: unknown): Encoding | undefined {
 /** V8 takes only so many arguments. */
 const CHUNK = 4096;
 
-function fromCodes(codes: ArrayLike<number>, start: number, end: number): string {
+/** Piece by piece: a text that grows by single characters takes many times its size until it is collected. */
+function fromCodes(codes: Uint8Array | Uint16Array, start = 0, end = codes.length): string {
   let text = "";
   for (let i = start; i < end; i += CHUNK)
-    text += String.fromCharCode.apply(null, Array.prototype.slice.call(codes, i, Math.min(i + CHUNK, end)) as number[]);
+    text += String.fromCharCode.apply(null, codes.subarray(i, Math.min(i + CHUNK, end)) as unknown as number[]);
   return text;
 }
 
@@ -96,15 +97,16 @@ function lead(byte: number): readonly [more: number, low: number, high: number] 
 /** As the Encoding Standard says: what is not UTF-8 becomes U+FFFD, one per longest beginning of a character. `onBad` hears of it. */
 export function utf8Text(bytes: Uint8Array, start = 0, end = bytes.length, onBad?: () => void): string {
   let text = "";
-  let codes: number[] = [];
+  const codes = new Uint16Array(Math.min(CHUNK, end - start) + 1);
+  let count = 0;
   for (let i = start; i < end;) {
-    if (codes.length >= CHUNK) {
-      text += String.fromCharCode.apply(null, codes);
-      codes = [];
+    if (count >= CHUNK) {
+      text += fromCodes(codes, 0, count);
+      count = 0;
     }
     const byte = bytes[i++]!;
     if (byte < 0x80) {
-      codes.push(byte);
+      codes[count++] = byte;
       continue;
     }
     const rule = lead(byte);
@@ -123,15 +125,19 @@ export function utf8Text(bytes: Uint8Array, start = 0, end = bytes.length, onBad
       if (seen === more) point = value;
       else onBad?.();
     } else onBad?.();
-    if (point > 0xffff) codes.push(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff));
-    else codes.push(point);
+    if (point > 0xffff) {
+      codes[count++] = 0xd800 + ((point - 0x10000) >> 10);
+      point = 0xdc00 + ((point - 0x10000) & 0x3ff);
+    }
+    codes[count++] = point;
   }
-  return text + String.fromCharCode.apply(null, codes);
+  return text + fromCodes(codes, 0, count);
 }
 
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE64URL = `${BASE64.slice(0, 62)}-_`;
 const HEX = "0123456789abcdef";
+const PADDING = 61;
 
 /** Digit → value, for both alphabets. */
 let digits: Int8Array | undefined;
@@ -144,16 +150,17 @@ function base64Digits(): Int8Array {
 }
 
 function base64Text(bytes: Uint8Array, start: number, end: number, alphabet: string, isPadded: boolean): string {
-  let text = "";
+  const [size, rest] = [end - start, (end - start) % 3];
+  const codes = new Uint8Array(isPadded ? 4 * Math.ceil(size / 3) : Math.ceil((size * 4) / 3));
+  codes.fill(PADDING);
+  let at = 0;
   for (let i = start; i < end; i += 3) {
     const left = end - i;
     const three = (bytes[i]! << 16) | (left > 1 ? bytes[i + 1]! << 8 : 0) | (left > 2 ? bytes[i + 2]! : 0);
-    text += alphabet[three >> 18]! + alphabet[(three >> 12) & 63]!;
-    if (left > 1) text += alphabet[(three >> 6) & 63]!;
-    if (left > 2) text += alphabet[three & 63]!;
-    else if (isPadded) text += left > 1 ? "=" : "==";
+    const digits64 = left > 2 ? 4 : rest + 1;
+    for (let digit = 0; digit < digits64; digit++) codes[at++] = alphabet.charCodeAt((three >> (18 - 6 * digit)) & 63);
   }
-  return text;
+  return fromCodes(codes);
 }
 
 /** Takes both alphabets, passes over what is neither, and ends at the first `=`. */
@@ -164,7 +171,7 @@ function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   for (let i = 0; i < text.length; i++) {
     // As Node: of a character that is none of a byte's, the low byte counts.
     const unit = text.charCodeAt(i) & 255;
-    if (unit === 61) break;
+    if (unit === PADDING) break;
     const digit = value[unit]!;
     if (digit < 0) continue;
     held = ((held << 6) | digit) & 0xffffff;
@@ -226,26 +233,22 @@ export function decode(bytes: Uint8Array, encoding: Encoding, start = 0, end = b
     case "utf8":
       return utf8Text(bytes, start, end);
     case "utf16le": {
-      const units: number[] = [];
-      for (let i = start; i + 1 < end; i += 2) units.push(bytes[i]! | (bytes[i + 1]! << 8));
-      return fromCodes(units, 0, units.length);
+      const units = new Uint16Array((end - start) >> 1);
+      for (let i = 0; i < units.length; i++) units[i] = bytes[start + 2 * i]! | (bytes[start + 2 * i + 1]! << 8);
+      return fromCodes(units);
     }
     case "latin1":
       return fromCodes(bytes, start, end);
     case "ascii":
-      return fromCodes(
-        bytes.subarray(start, end).map((byte) => byte & 127),
-        0,
-        end - start,
-      );
+      return fromCodes(Uint8Array.from(bytes.subarray(start, end), (byte) => byte & 127));
     case "base64":
       return base64Text(bytes, start, end, BASE64, true);
     case "base64url":
       return base64Text(bytes, start, end, BASE64URL, false);
     default: {
-      let text = "";
-      for (let i = start; i < end; i++) text += HEX[bytes[i]! >> 4]! + HEX[bytes[i]! & 15]!;
-      return text;
+      const codes = new Uint8Array(2 * (end - start));
+      for (let i = 0; i < codes.length; i++) codes[i] = HEX.charCodeAt((bytes[start + (i >> 1)]! >> (i % 2 === 0 ? 4 : 0)) & 15);
+      return fromCodes(codes);
     }
   }
 }

@@ -21,7 +21,7 @@ function drain(): void {
     try {
       tick();
     } catch (error) {
-      void Promise.reject(error as Error);
+      void Promise.reject(error);
     }
   waiting = [];
   ticks.drain = undefined;

@@ -1,10 +1,10 @@
 /** Inside the isolate: `util`. */
-import { format, formatWithOptions, inspect, stripVTControlCharacters } from "./inspect.ts";
 import { postLog } from "../mailbox.ts";
 import { timerGlobals } from "../timers.ts";
 import { world } from "../world.ts";
 import { isDeepEqual } from "./deep-equal.ts";
 import { checkFunction, checkString, invalidArgType, invalidArgValue, nodeError } from "./errors.ts";
+import { inspecting } from "./inspecting.ts";
 import { ERRNO } from "./os-constants.ts";
 import { parseArgs } from "./parse-args.ts";
 import { nextTick } from "./ticks.ts";
@@ -92,12 +92,14 @@ function debuglog(section: string): Fn & { enabled: boolean } {
     (one) =>
       one !== "" && new RegExp(`^${one.replaceAll(/[|\\{}()[\]^$+?.]/g, "\\$&").replaceAll("*", ".*")}$`).test(section.toLowerCase()),
   );
-  return Object.assign((...args: unknown[]) => void (enabled && postLog(0, `${section.toUpperCase()}: ${format(...args)}`)), { enabled });
+  return Object.assign((...args: unknown[]) => void (enabled && postLog(0, `${section.toUpperCase()}: ${inspecting().format(...args)}`)), {
+    enabled,
+  });
 }
 
 function styleText(styles: unknown, text: unknown): string {
   checkString(text, "text");
-  const { colors } = inspect as unknown as { colors: Record<string, [number, number]> };
+  const { colors } = inspecting().inspect as unknown as { colors: Record<string, [number, number]> };
   let result = text;
   for (const style of (Array.isArray(styles) ? styles : [styles]).toReversed() as unknown[]) {
     if (style === "none") continue;
@@ -137,9 +139,6 @@ function parseEnv(content: unknown): Record<string, string> {
 }
 
 const util = {
-  format,
-  formatWithOptions,
-  inspect,
   promisify,
   callbackify,
   inherits,
@@ -147,7 +146,6 @@ const util = {
   debuglog,
   debug: debuglog,
   styleText,
-  stripVTControlCharacters,
   isDeepStrictEqual: (a: unknown, b: unknown): boolean => isDeepEqual(a, b, "strict"),
   isArray: (value: unknown): boolean => Array.isArray(value),
   types,
@@ -160,6 +158,15 @@ const util = {
     typeof source === "object" && source !== null ? Object.assign(target as object, source) : target,
 };
 
+for (const name of ["format", "formatWithOptions", "inspect", "stripVTControlCharacters"] as const) {
+  const set = (value: unknown): void =>
+    void Object.defineProperty(util, name, { value, writable: true, configurable: true, enumerable: true });
+  const get = (): unknown => {
+    set(inspecting()[name]);
+    return inspecting()[name];
+  };
+  Object.defineProperty(util, name, { get, set, configurable: true, enumerable: true });
+}
 for (const name of ["TextEncoder", "TextDecoder"])
   Object.defineProperty(util, name, { get: () => Reflect.get(globalThis, name) as unknown, enumerable: true, configurable: true });
 
