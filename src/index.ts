@@ -6,7 +6,8 @@ export type { ApprovalDecision, ApprovalQuestion, RequestApproval } from "./host
 export type { CircuitReport, CircuitState } from "./host/circuit.ts";
 export type { FactName, Facts } from "./host/events.ts";
 export type { DeclaredFunction } from "./host/functions.ts";
-export type { FunctionCallOptions, FunctionTarget, RunOptions } from "./host/host.ts";
+export type { FunctionCallOptions, FunctionTarget } from "./host/function-calls.ts";
+export type { RunOptions } from "./host/host.ts";
 export type { PluginReport } from "./host/inspect.ts";
 export type { ServiceReport, ServiceStatus } from "./host/plugin-services.ts";
 export type { FunctionAbout, FunctionKind, FunctionOutcome } from "./protocol/functions.ts";

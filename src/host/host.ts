@@ -21,6 +21,8 @@ import type { CauseCarrier } from "./cause-tokens.ts";
 import { Causes } from "./causes.ts";
 import { HostEvents } from "./events.ts";
 import type { FactName, Facts } from "./events.ts";
+import { FunctionCalls } from "./function-calls.ts";
+import type { FunctionCallOptions, FunctionTarget } from "./function-calls.ts";
 import { Functions } from "./functions.ts";
 import type { DeclaredFunction, FunctionCall } from "./functions.ts";
 import { guestCode } from "./guest-code.ts";
@@ -53,7 +55,7 @@ import { Schedule, scheduleServices } from "./services/schedule.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
-import { Updates, updateServices } from "./services/updates.ts";
+import { updateServices } from "./services/updates.ts";
 import { suggest } from "./suggest.ts";
 import { touchedServices } from "./touched.ts";
 import { Volumes, volumeServices } from "./volume/volumes.ts";
@@ -83,21 +85,6 @@ export interface RunOptions {
   readonly plugin?: string;
 }
 
-/** Which function is called: the one of that name, or the one of that plugin. */
-export type FunctionTarget = { readonly plugin?: string } & (
-  | { readonly tool: string }
-  | { readonly command: string }
-  | { readonly method: string }
-);
-
-export interface FunctionCallOptions {
-  readonly signal?: AbortSignal;
-  /** What the function is told about the call beside its argument: `toolCallId`, `sessionKey`, `agentId`, `channel`, `senderId` and the like. Data. */
-  readonly ctx?: Readonly<Record<string, unknown>>;
-  /** Told what a tool reports while it works. Not trusted: it is whatever the plugin said. */
-  readonly onUpdate?: (update: unknown) => void;
-}
-
 function only(plan: Plan, plugin: string | undefined): Plan {
   return plugin === undefined ? plan : plan.filter((handler) => handler.plugin.id === plugin);
 }
@@ -110,7 +97,7 @@ export class CoreHost {
   readonly #registry: Registry;
   readonly #functions: Functions;
   readonly #pluginServices: PluginServices;
-  readonly #updates = new Updates();
+  readonly #calls: FunctionCalls;
   readonly #breaker: Breaker;
   readonly #plugins: Plugins;
   readonly #fleet: Fleet;
@@ -140,6 +127,7 @@ export class CoreHost {
     this.#functions = new Functions({
       run: (hook, plan, event, context, call) => this.#callFunction(hook, plan, event, context, call),
     });
+    this.#calls = new FunctionCalls(this.#functions, options.logger);
     this.#pluginServices = new PluginServices(this.#functions, options.logger);
     this.#breaker = new Breaker({
       events: this.#events,
@@ -204,7 +192,7 @@ export class CoreHost {
       volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
       fetchServices(new Fetches({ secrets: options.secrets }), this.#causes, guard),
-      updateServices(this.#updates),
+      updateServices(this.#calls.updates),
       touchedServices(),
       kvServices(this.#kv),
       scheduleServices(this.#schedule),
@@ -335,32 +323,7 @@ export class CoreHost {
   /** Calls a tool, a command or a gateway method. Rejects only for the caller's own mistakes, as `run` does. */
   async call(target: FunctionTarget, argument?: unknown, options: FunctionCallOptions = {}): Promise<FunctionOutcome> {
     if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
-    const { signal, ctx, onUpdate } = options;
-    const [kind, name] =
-      "tool" in target
-        ? (["tool", target.tool] as const)
-        : "command" in target
-          ? (["command", target.command] as const)
-          : (["method", target.method] as const);
-    let ends: (() => void) | undefined;
-    const began = (run: number, plugin: string): void => {
-      if (onUpdate) ends = this.#updates.listen(run, plugin, (update) => this.#tell(onUpdate, update));
-    };
-    const context = { ...ctx, ...(onUpdate && { wantsUpdates: true }) };
-    try {
-      return await this.#functions.call(target.plugin, kind, name, [argument], { signal, context, began });
-    } finally {
-      ends?.();
-    }
-  }
-
-  /** What a listener of the gateway's throws is not the plugin's business. */
-  #tell(onUpdate: (update: unknown) => void, update: unknown): void {
-    try {
-      onUpdate(update);
-    } catch (error) {
-      this.#options.logger.error({ err: error }, "a listener of the host threw");
-    }
+    return this.#calls.call(target, argument, options);
   }
 
   /** Out of quarantine. */
