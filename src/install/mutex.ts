@@ -30,43 +30,49 @@ export async function exclusively<T>(
   { what = "creel", waitMs = LIMITS.stateBusyMs }: Waiting,
   work: () => Promise<T>,
 ): Promise<T> {
-  const database = openMutex(dir);
-  try {
-    await take(database, dir, waitMs);
-    // The database is only ever locked: it stays empty.
-    try {
-      sign(dir, what);
-      return await work();
-    } finally {
-      rmSync(signature(dir), { force: true });
-      database.exec("ROLLBACK");
-    }
-  } finally {
-    database.close();
-  }
-}
-
-async function take(database: DatabaseSync, dir: string, waitMs: number): Promise<void> {
+  using mutex = new Mutex(dir);
   const untilMs = performance.now() + waitMs;
-  for (let napMs = 1; !tryToTake(database); napMs = Math.min(2 * napMs, LIMITS.stateRetryMs)) {
+  for (let napMs = 1; !mutex.tryToTake(); napMs = Math.min(2 * napMs, LIMITS.stateRetryMs)) {
     if (performance.now() > untilMs) throw new CreelError("ERR_STATE_BUSY", { dir, owner: ownerOf(dir), ms: waitMs });
     // Not all at the same time: whoever is woken together would only lock each other out again.
     await sleep(napMs * (0.5 + Math.random()));
   }
-}
-
-/** The mutex of a folder. Close it to let go. */
-export function openMutex(dir: string): DatabaseSync {
-  return new DatabaseSync(join(dir, "mutex.db"), { timeout: 0 });
-}
-
-export function tryToTake(database: DatabaseSync): boolean {
   try {
-    database.exec("BEGIN EXCLUSIVE");
+    sign(dir, what);
+    return await work();
+  } finally {
+    rmSync(signature(dir), { force: true });
+  }
+}
+
+/**
+ * A database that is garbage is closed, and its lock is gone. Work that waits for something which nobody remembers is garbage, and
+ * so is a workspace of which somebody has only kept the path: neither has ended. test/install/mutex.test.ts
+ */
+const held = new Set<DatabaseSync>();
+
+/** The mutex of a folder, which is let go of when it is disposed of. The database is only ever locked: it stays empty. */
+export class Mutex {
+  readonly #database: DatabaseSync;
+
+  constructor(dir: string) {
+    this.#database = new DatabaseSync(join(dir, "mutex.db"), { timeout: 0 });
+  }
+
+  tryToTake(): boolean {
+    try {
+      this.#database.exec("BEGIN EXCLUSIVE");
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+    held.add(this.#database);
     return true;
-  } catch (error) {
-    if (isBusy(error)) return false;
-    throw error;
+  }
+
+  [Symbol.dispose](): void {
+    held.delete(this.#database);
+    if (this.#database.isOpen) this.#database.close();
   }
 }
 

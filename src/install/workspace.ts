@@ -4,9 +4,8 @@
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { randomName } from "./durable.ts";
-import { openMutex, tryToTake } from "./mutex.ts";
+import { Mutex } from "./mutex.ts";
 
 export interface Workspace extends Disposable {
   readonly path: string;
@@ -17,14 +16,13 @@ export function openWorkspace(dir: string): Workspace {
   const root = join(dir, "work", randomName());
   const path = join(root, "files");
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const mutex = openMutex(root);
-  tryToTake(mutex);
+  const mutex = new Mutex(root);
+  mutex.tryToTake();
   return {
     path,
     [Symbol.dispose]() {
-      if (!mutex.isOpen) return;
       rmSync(path, { recursive: true, force: true });
-      mutex.close();
+      mutex[Symbol.dispose]();
       remove(root);
     },
   };
@@ -48,16 +46,11 @@ function remove(root: string): void {
 }
 
 function isAbandoned(root: string): boolean {
-  let mutex: DatabaseSync;
   try {
-    mutex = openMutex(root);
+    using mutex = new Mutex(root);
+    return mutex.tryToTake();
   } catch {
     // It has just been removed.
     return false;
-  }
-  try {
-    return tryToTake(mutex);
-  } finally {
-    mutex.close();
   }
 }

@@ -2,9 +2,11 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { exclusively } from "../../src/install/mutex.ts";
 import { openState } from "../../src/install/state.ts";
+import { collectGarbage } from "../../src/sandbox/garbage.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { Child } from "./child.ts";
 
@@ -18,7 +20,7 @@ describe("the mutex of a state folder", () => {
     const work = (number: number) =>
       exclusively(dir, {}, async () => {
         most = Math.max(most, ++inside);
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         inside -= 1;
         if (number % 3 === 0) throw new Error("failed");
         return number;
@@ -53,6 +55,21 @@ describe("the mutex of a state folder", () => {
     const nested = exclusively(dir, { what: "the outer work" }, () => exclusively(dir, { waitMs: 20 }, nothing));
     await expect(nested).rejects.toThrow(`process ${process.pid} (the outer work`);
     await expect(exclusively(dir, { waitMs: 20 }, async () => "free again")).resolves.toBe("free again");
+  });
+
+  it("is held as long as the work lasts, even if nobody remembers the work", async () => {
+    const dir = folder({}, QUICK);
+    const entered = Promise.withResolvers<void>();
+    void exclusively(dir, {}, () => {
+      entered.resolve();
+      return new Promise(() => {});
+    });
+    await entered.promise;
+    for (let round = 0; round < 3; round++) {
+      await setImmediate();
+      collectGarbage();
+    }
+    await expect(exclusively(dir, { waitMs: 20 }, nothing)).rejects.toMatchObject({ code: "ERR_STATE_BUSY" });
   });
 
   it("does not name a process that is gone, or repeat what is no name", async () => {

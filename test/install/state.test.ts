@@ -14,10 +14,12 @@ import {
 } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openState } from "../../src/install/state.ts";
 import type { State, StateOptions } from "../../src/install/state.ts";
 import type { Content } from "../../src/install/store.ts";
+import { collectGarbage } from "../../src/sandbox/garbage.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { Child } from "./child.ts";
 import { factsOf, filesOf, inventory } from "./state-world.ts";
@@ -254,6 +256,15 @@ describe("a workspace", () => {
     expect(readdirSync(path)).toEqual(["fetched"]);
     await state.collect();
     expect(readdirSync(join(state.dir, "work"))).toEqual([]);
+  });
+
+  it("of which only the path is remembered is still its owner's", async () => {
+    const state = empty();
+    const { path } = await state.workspace();
+    await setImmediate();
+    collectGarbage();
+    await state.collect();
+    expect(readdirSync(path)).toEqual([]);
   });
 
   it("does not lend files that are links", async () => {
