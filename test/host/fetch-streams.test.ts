@@ -1,4 +1,5 @@
 /** Bodies in pieces, as the host keeps them: whose they are, how long, and how many. The servers are real. */
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CreelError } from "../../src/protocol/errors.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
@@ -113,4 +114,21 @@ it("what is no reference is refused", async () => {
   for (const args of [null, {}, { id: "1" }, { id: 1, more: 1 }, { id: 1.5 }])
     expect(await code(fetches.read(of("a"), args))).toBe("ERR_SERVICE_ARGUMENT");
   expect(() => fetches.abort(of("a"), {})).toThrow(CreelError);
+});
+
+it("an abort at any moment leaves nothing open", async () => {
+  const fetches = made();
+  const answers: Promise<unknown>[] = [];
+  for (let id = 1; id <= 12; id++) {
+    const answer = code(begin(fetches, of("a"), id, id % 2 === 0 ? "/whole" : "/part"));
+    answers.push(answer);
+    for (let ticks = id; ticks > 0; ticks--) await setImmediate();
+    fetches.abort(of("a"), { id });
+  }
+  const known = new Set(["answered", "ERR_FETCH_ABORTED"]);
+  expect((await Promise.all(answers)).filter((one) => !known.has(one as string))).toEqual([]);
+  // All places are free again.
+  for (let id = 21; id <= 20 + LIMITS.pendingFetches; id++) expect(await code(begin(fetches, of("a"), id))).toBe("answered");
+  await fetches.close();
+  await closed.promise;
 });

@@ -33,7 +33,9 @@ export class AnswerBody {
     source.on("readable", () => this.#wake?.());
     source.on("end", () => this.#over(undefined));
     source.on("error", (error) => this.#over(error));
-    source.on("close", () => this.#over(Object.assign(new Error("cut"), { code: "ECONNRESET" })));
+    const cut = (): void => this.#over(Object.assign(new Error("cut"), { code: "ECONNRESET" }));
+    source.on("close", cut);
+    if (source.destroyed && !source.readableEnded) cut();
   }
 
   /** Nothing is to come, and nothing is left. */

@@ -53,6 +53,8 @@ export class OpenFetch {
   /** The rest of the body follows, when the plugin asks for it. */
   streams(body: AnswerBody): void {
     this.#body = body;
+    // It was aborted while its head arrived.
+    if (this.#isReleased) return body.destroy();
     clearTimeout(this.#clock);
     this.#clock = this.#limit(this.#options.bodyMs);
     this.#rest();
