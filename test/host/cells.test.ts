@@ -41,3 +41,21 @@ it("whose cell it was is known after it was dropped, since a turn may last in it
   expect(cells.was(others[0]!.cell)?.plugin).toBe(plugin);
   expect(cells.was(9_999)).toBeUndefined();
 });
+
+it("whoever keeps something for a cell is told when it is gone: dropped, or with its sandbox, and then under the same number again", () => {
+  const gone: number[] = [];
+  const cells = new Cells((who, cell) => {
+    expect(who).toBe(plugin);
+    gone.push(cell);
+  });
+  const [quick, slow] = [playedLane().lane, playedLane().lane];
+  const home = cells.assign(plugin, quick);
+  const left = cells.move(plugin, home, slow);
+  cells.died(quick);
+  expect(gone).toEqual([left.cell]);
+  cells.died(slow);
+  expect(gone).toEqual([left.cell, home.cell]);
+  cells.drop(left);
+  cells.drop(left);
+  expect(gone).toEqual([left.cell, home.cell, left.cell]);
+});
