@@ -77,8 +77,10 @@ async function obey(order: Order): Promise<void> {
   if (order.kind === "random") return random(state, order.seed, order.from);
   if (order.kind === "count") return count(state, order.own, order.times);
   if (order.kind === "step") {
-    endAt(order.at);
-    return state.transaction(STEPPED);
+    return state.transaction((tx) => {
+      endAt(order.at);
+      return STEPPED(tx);
+    });
   }
   if (order.kind === "work") {
     using workspace = await state.workspace();
