@@ -1,7 +1,7 @@
 /** Node's `fs` inside a cell: a plugin's own files, a volume that outlives cells, sandboxes and gateways, and nothing of the machine's. */
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { PluginSpec } from "creel";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { does } from "../support/cell.ts";
@@ -59,6 +59,25 @@ function singleFile(): string {
   return join(root, "single.ts");
 }
 
+/** One change after the other, by chance, in a small world where they meet. */
+const RANDOM_WORK = `
+let seed = SEED * 7919;
+const chance = (below) => (seed = (seed * 48271) % 2147483647) % below;
+const names = ["a", "b", "ü", "__proto__"];
+const path = () => Array.from({ length: 1 + chance(3) }, () => names[chance(names.length)]).join("/");
+const data = () => [() => "x".repeat(chance(50)), () => "ü\\ud83d\\ude00\\n".repeat(chance(20)), () => "\\u0001".repeat(chance(9)), () => new Uint8Array(chance(40)).fill(chance(256)), () => "long ü ".repeat(chance(3_000)), () => ""][chance(6)]();
+const open = (flags, use) => { const fd = fs.openSync(path(), flags); try { use(fd); } finally { fs.closeSync(fd); } };
+const jobs = [
+  () => fs.writeFileSync(path(), data()), () => fs.writeFileSync(path(), data()), () => fs.appendFileSync(path(), data()), () => fs.appendFileSync(path(), data()),
+  () => fs.mkdirSync(path(), { recursive: chance(2) === 0 }), () => fs.mkdirSync(path()), () => fs.renameSync(path(), path()), () => fs.renameSync(path(), path()),
+  () => fs.rmSync(path(), { recursive: chance(3) === 0 }), () => fs.unlinkSync(path()), () => fs.rmdirSync(path()), () => fs.truncateSync(path(), chance(60)),
+  () => fs.copyFileSync(path(), path()), () => fs.cpSync(path(), path(), { recursive: true }), () => open("r+", (fd) => fs.writeSync(fd, data(), chance(30))),
+  () => open("a", (fd) => { fs.writeSync(fd, "1"); fs.writeSync(fd, "2"); }), () => open("w+", (fd) => { fs.writeSync(fd, data()); fs.ftruncateSync(fd, chance(30)); }),
+  () => { const from = path(); fs.renameSync(from, "/tmp/x"); fs.renameSync("/tmp/x", path()); }, () => open("r+", (fd) => { fs.rmSync(path(), { recursive: true, force: true }); fs.writeSync(fd, "late"); }),
+];
+const work = () => jobs[chance(jobs.length)]();
+`;
+
 const config = (stateDir: string) => ({ stateDir });
 
 contract("files", (isolation: Isolation) => {
@@ -68,11 +87,10 @@ contract("files", (isolation: Isolation) => {
     logger,
     config: config(stateDir),
     plugins: [
-      withFiles("kept", { hooks: { ...hooks, cpuMs: 100 } }),
+      withFiles("kept", { hooks: { ...hooks, cpuMs: 500 } }),
       withFiles("other"),
       withFiles("bare", { grants: {} }),
       withFiles("small", { grants: { fs: { maxBytes: 1_000 } } }),
-      withFiles("many"),
       withFiles("liar"),
       { path: packageFolder(), hooks },
       { path: singleFile(), hooks },
@@ -200,20 +218,6 @@ contract("files", (isolation: Isolation) => {
       ["d", 1_000],
     ]);
   });
-
-  // The same code whatever is around the lane, and ten thousand files take their time.
-  if (isolation === "thread")
-    it("so many files, and no more; the host has them all", async () => {
-      const max = LIMITS.volumeFiles;
-      expect(
-        await say(
-          "many",
-          `for (let n = 0; n < ${max}; n++) fs.writeFileSync("f" + n, ""); try { fs.writeFileSync("more", ""); } catch (error) { return error.code; }`,
-        ),
-      ).toBe("ENOSPC");
-      await shared.host.reload("many");
-      expect(await say("many", `return [fs.readdirSync(".").length, fs.existsSync("f" + ${max - 1})]`)).toEqual([max, true]);
-    });
 
   it("no spelling of a path leads to a file of the machine's", async () => {
     const spellings = [process.execPath, join(outside, "secret.json"), "/etc/passwd", "/proc/self/environ", "/dev/null", stateDir];
@@ -357,5 +361,62 @@ contract("files", (isolation: Isolation) => {
   it("whoever does not use files has no volume, whatever was granted", () => {
     expect(readdirSync(join(stateDir, "volumes")).filter((name) => name.startsWith("idle"))).toEqual([]);
     expect(existsSync(join(stateDir, "volumes"))).toBe(true);
+  });
+});
+
+/** The same code whatever is around the lane, and much of it. */
+describe("the cell's copy and the host's", () => {
+  const { logger, lines } = recorder();
+  const shared = sharedHost("thread", {
+    logger,
+    plugins: [withFiles("many"), withFiles("flood"), withFiles("busy", { grants: { fs: { maxBytes: 30_000 } } })],
+  });
+  const say = (id: string, body: string) => does(shared.host, id, body);
+
+  it("so many files, and no more; the host has them all", async () => {
+    const max = LIMITS.volumeFiles;
+    expect(
+      await say(
+        "many",
+        `for (let n = 0; n < ${max}; n++) fs.writeFileSync("f" + n, ""); try { fs.writeFileSync("more", ""); } catch (error) { return error.code; }`,
+      ),
+    ).toBe("ENOSPC");
+    await shared.host.reload("many");
+    expect(await say("many", `return [fs.readdirSync(".").length, fs.existsSync("f" + ${max - 1})]`)).toEqual([max, true]);
+  });
+
+  it("what is written over again in the same turn is not told to the host", async () => {
+    const twice = `for (let n = 0; n < 50; n++) for (const name of ["a", "b"]) { fs.writeFileSync(name, n + "x".repeat(1_000_000)); fs.writeFileSync(name, "" + n); }`;
+    expect(await say("flood", `${twice} return fs.readFileSync("a", "utf8")`)).toBe("49");
+  });
+
+  it("who changes things without end is stopped by the cell itself, before the host has to", async () => {
+    expect(await say("flood", `for (let n = 0; n < 20_000; n++) { fs.mkdirSync("d"); fs.rmdirSync("d"); }`)).toMatchObject({
+      code: "EDQUOT",
+    });
+    await shared.host.reload("flood");
+    expect(await say("flood", `return [fs.readdirSync(".").slice(0, 2), fs.readFileSync("b", "utf8")]`)).toEqual([["a", "b"], "49"]);
+    expect(lines.filter(({ fields, level }) => fields.plugin === "flood" && level === "error")).toEqual([]);
+  });
+
+  it("whatever is done, in whatever order, the host's copy and the cell's are the same", async () => {
+    const dump = `const dump = () => fs.readdirSync(".", { recursive: true }).map((path) => fs.statSync(path).isFile() ? [path, fs.readFileSync(path, "latin1")] : [path]);`;
+    for (let seed = 1; seed <= 10; seed++) {
+      const done = await say(
+        "busy",
+        `${dump} ${RANDOM_WORK}
+         let fine = 0;
+         for (let turn = 0; turn < 3; turn++) {
+           for (let n = 0; n < 60; n++) try { work(); fine += 1; } catch (error) { if (!/^(?:E[A-Z]+|ERR_\\w+)$/.test(error.code)) throw error; }
+           await (turn === 1 ? promises.writeFile("waited" + turn, "") : undefined);
+         }
+         return [fine, dump()];`.replace("SEED", String(seed)),
+      );
+      expect(done).toEqual([expect.any(Number), expect.any(Array)]);
+      await shared.host.reload("busy");
+      expect([seed, await say("busy", `${dump} return dump()`)]).toEqual([seed, (done as [number, unknown])[1]]);
+      expect((done as [number, unknown])[0]).toBeGreaterThan(20);
+    }
+    expect(lines.filter(({ fields, level }) => fields.plugin === "busy" && level !== "debug" && level !== "info")).toEqual([]);
   });
 });

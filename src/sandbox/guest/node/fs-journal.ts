@@ -1,6 +1,7 @@
 /**
  * Inside the isolate: what happened to the volume, told to the host at the end of the turn. Changes keep their order. A file that is written to many times in a
- * turn is told once, from the first byte that differs, so a line at the end of a log costs a line.
+ * turn is told once, from the first byte that differs, so a line at the end of a log costs a line. What is told early must fit before what is told late has made
+ * room: so when something shrinks, the files written to until then are sealed, and what is written to them from then on is told after it.
  */
 import { LIMITS } from "../../../protocol/limits.ts";
 import { costOf } from "../../../protocol/volume.ts";
@@ -13,13 +14,17 @@ import { Fault } from "./fs-errors.ts";
 import { entriesOf } from "./fs-node.ts";
 import type { Entry, File } from "./fs-node.ts";
 
-/** A file's new content, which is looked at when it is told. */
+/** A file's new content, which is looked at when it is told, or is sealed before. */
 interface Put {
   readonly file: File;
   readonly path: string;
   /** The first byte that differs, and the character it is, while the file is text. */
   offset: number;
   chars: number | undefined;
+  /** What it was when it was sealed. Bytes may change in place since: then they are told again, and only their number counts. */
+  sealed: { readonly text: string | undefined; readonly size: number } | undefined;
+  /** The next one of the same file: what that tells is not told twice. */
+  later: Put | undefined;
   /** It is removed later on: only that it was there counts. */
   isDoomed: boolean;
 }
@@ -33,23 +38,26 @@ const STRETCH = 4 / 3;
 export class Journal {
   #log: (VolumeChange | Put)[] = [];
   readonly #open = new Map<File, Put>();
+  /** The last one of each file, sealed or not. */
+  readonly #last = new Map<File, Put>();
   /** Counts up with every change. */
   changes = 0;
   #startedMs = 0;
   #spentBytes = 0;
+  /** Of this turn, that is not told yet. */
+  #owedBytes = 0;
   #broken: string | undefined;
   #persisted: { readonly call: number; readonly promise: Promise<unknown> } | undefined;
 
   /** Throws when nothing may be written now. */
   check(): void {
     if (this.#broken !== undefined) throw new Fault("EIO", this.#broken);
-    if (this.#spentBytes <= LIMITS.volumeWriteBytes) return;
-    if (Date.now() - this.#startedMs <= LIMITS.volumeWindowMs)
-      throw new Fault(
-        "EDQUOT",
-        `${LIMITS.volumeWriteBytes} bytes may be written in ${LIMITS.volumeWindowMs / 1000} s, and a change counts as ${LIMITS.volumeChangeBytes}`,
-      );
-    this.#spentBytes = 0;
+    const isOver = Date.now() - this.#startedMs > LIMITS.volumeWindowMs;
+    if ((isOver ? 0 : this.#spentBytes) + this.#owedBytes <= LIMITS.volumeWriteBytes) return;
+    throw new Fault(
+      "EDQUOT",
+      `${LIMITS.volumeWriteBytes} bytes may be written in ${LIMITS.volumeWindowMs / 1000} s, and a change counts as ${LIMITS.volumeChangeBytes}`,
+    );
   }
 
   made(path: string): void {
@@ -62,20 +70,31 @@ export class Journal {
       if (put) put.isDoomed = true;
       this.#open.delete(one as File);
     }
+    this.#seal();
     this.#note(["rm", path]);
   }
 
   moved(entry: Entry, from: string, to: string): void {
     // What is written from here on is written to the new place.
-    for (const one of entriesOf(entry)) this.#open.delete(one as File);
+    this.#seal();
     this.#note(["mv", from, to]);
+  }
+
+  /** Before it is written to, and becomes shorter by it. Whoever is alone, and the last that was written to, is told as it is in the end. */
+  shrinks(file: File): void {
+    const put = this.#open.get(file);
+    if (this.#open.size !== 1 || put === undefined || this.#log.at(-1) !== put) this.#seal();
   }
 
   wrote(file: File, path: string, offset: number, chars: number | undefined): void {
     const put = this.#open.get(file);
     if (!put) {
-      const made = { file, path, offset, chars, isDoomed: false };
+      const made = { file, path, offset, chars, sealed: undefined, later: undefined, isDoomed: false };
+      const before = this.#last.get(file);
+      if (before) before.later = made;
+      if (before && offset === 0) this.#empty(before);
       this.#open.set(file, made);
+      this.#last.set(file, made);
       this.#note(made);
     } else {
       this.changes += 1;
@@ -98,8 +117,26 @@ export class Journal {
     return promise;
   }
 
+  #seal(): void {
+    for (const put of this.#open.values()) {
+      const { data, size } = put.file.content;
+      put.sealed = { text: typeof data === "string" ? data : undefined, size };
+      this.#owedBytes += owed(put);
+    }
+    this.#open.clear();
+  }
+
+  /** All of it is told later: that there is a file is enough. */
+  #empty(put: Put): void {
+    this.#owedBytes -= owed(put);
+    put.offset = 0;
+    put.chars = 0;
+    put.sealed = { text: "", size: 0 };
+  }
+
   #note(item: VolumeChange | Put): void {
     this.changes += 1;
+    this.#owedBytes += costOf(0);
     // A microtask, so still this turn.
     if (this.#log.length === 0) void Promise.resolve().then(() => this.#flush());
     this.#log.push(item);
@@ -109,6 +146,8 @@ export class Journal {
     const log = this.#log;
     this.#log = [];
     this.#open.clear();
+    this.#last.clear();
+    this.#owedBytes = 0;
     let batch: VolumeChange[] = [];
     let chars = 0;
     for (const item of log) {
@@ -147,14 +186,22 @@ export class Journal {
   }
 }
 
-function* changesOf({ file, path, offset, chars, isDoomed }: Put): Generator<VolumeChange> {
+/** Of a sealed one, beside what any change costs. */
+function owed({ sealed, offset }: Put): number {
+  return Math.max(0, (sealed?.size ?? 0) - offset);
+}
+
+function* changesOf({ file, path, offset, chars, sealed, later, isDoomed }: Put): Generator<VolumeChange> {
   const { content, mtimeMs } = file;
   const timeMs = Math.max(0, mtimeMs);
-  const { data } = content;
-  const start = Math.min(offset, content.size);
+  const data = sealed?.text ?? content.data;
+  const size = sealed?.text === undefined ? Math.min(sealed?.size ?? Infinity, content.size) : sealed.size;
+  const end = Math.min(size, later?.offset ?? Infinity);
+  const start = Math.min(offset, end);
+  const isWhole = end === size && (sealed === undefined || sealed.text !== undefined);
   if (isDoomed) yield ["put", path, 0, timeMs, "u", ""];
-  else if (typeof data === "string" && chars !== undefined) yield* putsOfText(path, data.slice(chars), start, timeMs);
-  else yield* putsOfBytes(path, bytesOf(data).subarray(start), start, timeMs);
+  else if (isWhole && typeof data === "string" && chars !== undefined) yield* putsOfText(path, data.slice(chars), start, timeMs);
+  else yield* putsOfBytes(path, bytesOf(data).subarray(start, end), start, timeMs);
 }
 
 function* putsOfText(path: string, text: string, offset: number, timeMs: number): Generator<VolumeChange> {

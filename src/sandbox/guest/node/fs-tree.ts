@@ -236,12 +236,14 @@ export function dataCopy({ content: { data } }: File): Data {
 
 /** Bytes that others may change are to be copied before. */
 export function writeAll(file: File, data: Data): void {
-  change(file, sizeOf(data) - file.content.size, 0, 0, () => file.content.replace(data));
+  const size = sizeOf(data);
+  change(file, size - file.content.size, 0, 0, () => file.content.replace(data, size));
 }
 
 export function append(file: File, data: Data): void {
   const { size, chars } = file.content;
-  change(file, sizeOf(data), size, chars, () => file.content.append(data));
+  const more = sizeOf(data);
+  change(file, more, size, chars, () => file.content.append(data, more));
 }
 
 export function writeAt(file: File, bytes: Uint8Array, at: number): void {
@@ -262,6 +264,7 @@ function change(file: File, growth: number, offset: number, chars: number | unde
   const isThere = file.parent !== undefined;
   if (isThere) mount.grow(growth);
   else if (growth > mount.rules.maxBytes) throw new Fault("ENOSPC");
+  if (isThere && growth < 0) mount.journal?.shrinks(file);
   work();
   file.mtimeMs = file.ctimeMs = Date.now();
   if (isThere) mount.journal?.wrote(file, pathBelow(mount.root, file), offset, chars);
