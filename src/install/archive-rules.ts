@@ -15,15 +15,14 @@ export interface EntryPath {
 
 /** Windows opens a device for these, whatever the extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
-/** Controls, what is not seen (it turns the text around, or has no width), what has no meaning of its own, other line breaks. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]/u;
+/** Controls, what is not seen (it turns the text around, has no width, or changes the letter before it), what has no meaning of its own, other line breaks. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\p{Default_Ignorable_Code_Point}]/u;
 const FORBIDDEN_ON_WINDOWS = /[<>:"|?*\\]/;
 
 export function entryPath(name: string, kind: "file" | "folder", depth: number): EntryPath {
   const entry = printable(name);
   const leaves = (detail: string): CreelError => new CreelError("ERR_ARCHIVE_PATH", { entry, detail });
   const strange = (detail: string): CreelError => new CreelError("ERR_ARCHIVE_NAME", { entry, detail });
-  if (name === "") throw strange("it is empty");
   if (Buffer.byteLength(name) > LIMITS.archivePathBytes) throw strange(`it has more than ${LIMITS.archivePathBytes} bytes`);
   // SECURITY: one test per rule. test/install/archives.test.ts "hostile archives"
   if (/^[/\\]/.test(name)) throw leaves("its path is absolute");

@@ -52,6 +52,14 @@ describe("hostile archives: each is refused by its own rule, and nothing is left
     expect(strange.entry).toBe("package/\\u{1b}[2J\\u{202e}.js");
     const long = await attempt(tar(pax({ path: `package/${"long".repeat(200)}` }), { name: "x" }));
     expect(long.entry!.length).toBeLessThan(100);
+    expect(long.message).toContain("a part of it has more than 255 bytes");
+  });
+
+  it("a size that is no number is said to be one, and nothing is read by it", async () => {
+    for (const size of [Buffer.alloc(12), Buffer.from("0x0000000018"), Buffer.alloc(12, 0xff)])
+      expect((await attempt(tar({ name: "package/a.js", size }), {}, where)).message).toContain(
+        "the header at byte 0 has a size that is no number",
+      );
   });
 });
 
@@ -285,6 +293,21 @@ describe("good archives are unpacked byte for byte", () => {
       const longer = await attemptAndClear(Buffer.concat([archive, Buffer.alloc(1)]), where);
       expect([cut.code, longer.code]).toEqual(["ERR_ARCHIVE_TRUNCATED", "ERR_ARCHIVE_TRAILING"]);
     }
+  });
+
+  it("names and prefixes that fill their fields, or nearly", async () => {
+    const lengths = [1, 99, 100].flatMap((name) => [9, 129, 130, 131, 132, 154, 155].map((prefix) => [prefix, name] as const));
+    const made = lengths.map(([prefix, name]) => ({ prefix: `package/${"p".repeat(prefix - 8)}`, name: "n".repeat(name), content: "x" }));
+    const { unpacked, complaints } = await attempt(tar(...made));
+    const expected = made.map(({ prefix, name }) => `${prefix.slice(8)}/${name}`).toSorted();
+    expect([unpacked?.files.map(({ path }) => path), complaints]).toEqual([expected, []]);
+  });
+
+  it("files that begin like a binary and are none", async () => {
+    const javaClass = Buffer.concat([Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 65]), Buffer.alloc(100)]);
+    const contents = [javaClass, `MZ is not all that a program begins with. ${" ".repeat(100)}`, "\x7FELF", "\0asm\x01\0\0\0"];
+    const made = await attempt(tar(...contents.map((content, i) => ({ name: `package/${i}`, content }))));
+    expect([made.unpacked?.files.length, made.complaints]).toEqual([contents.length, []]);
   });
 
   it("modes of the archive are not taken over: files are for reading, by their owner alone", async () => {

@@ -79,6 +79,8 @@ export const names: Hostile[] = [
   ["an escape sequence in a name", "ERR_ARCHIVE_NAME", tar(good, file("package/\u001B[2Ja.js"))],
   ["a name that turns its text around", "ERR_ARCHIVE_NAME", tar(good, file("package/a\u202Esj.txt"))],
   ["a name with a space of no width", "ERR_ARCHIVE_NAME", tar(good, file("package/inde\u200Bx.js"))],
+  ["a name with a selector of variants", "ERR_ARCHIVE_NAME", tar(good, file("package/inde\uFE0Fx.js"))],
+  ["a name with a letter that is empty", "ERR_ARCHIVE_NAME", tar(good, file("package/index\u3164.js"))],
   ["a backslash in a name", "ERR_ARCHIVE_NAME", tar(good, file("package/lib\\a.js"))],
   ["a stream of another file", "ERR_ARCHIVE_NAME", tar(good, file("package/index.js:hidden"))],
   ["a device of Windows", "ERR_ARCHIVE_NAME", tar(good, file("package/NUL"))],
@@ -124,6 +126,11 @@ export const natives: Hostile[] = [
     "ERR_ARCHIVE_NATIVE",
     tar(good, { name: "package/logo.png", content: binary("\xCF\xFA\xED\xFE") }),
   ],
+  [
+    "a universal binary for macOS under another name",
+    "ERR_ARCHIVE_NATIVE",
+    tar(good, { name: "package/logo.png", content: binary("\xCA\xFE\xBA\xBE\0\0\0\x02") }),
+  ],
   ["a binary for Windows under another name", "ERR_ARCHIVE_NATIVE", tar(good, { name: "package/logo.png", content: binary("MZ", 0x80) })],
 ];
 
@@ -137,6 +144,11 @@ export const headers: Hostile[] = [
   ["a header without a checksum", "ERR_ARCHIVE_FORMAT", Buffer.concat([Buffer.alloc(BLOCK, "a"), END])],
   ["a header of the oldest kind", "ERR_ARCHIVE_FORMAT", tar({ ...good, magic: "none" })],
   ["a negative size", "ERR_ARCHIVE_FORMAT", tar({ ...good, size: base256(0xff) })],
+  [
+    "a size that is negative to one and small to another",
+    "ERR_ARCHIVE_FORMAT",
+    tar({ ...good, size: Buffer.from([0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 24]) }),
+  ],
   ["a huge size", "ERR_ARCHIVE_LIMIT", tar({ ...good, size: 0o77777777777 })],
   ["a size past all numbers", "ERR_ARCHIVE_FORMAT", tar({ ...good, size: base256(0x80) })],
   ["a size that is no number", "ERR_ARCHIVE_FORMAT", tar({ ...good, size: Buffer.from("0x000000010\0") })],
