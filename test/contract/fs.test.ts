@@ -87,7 +87,7 @@ contract("files", (isolation: Isolation) => {
     logger,
     config: config(stateDir),
     plugins: [
-      withFiles("kept", { hooks: { ...hooks, cpuMs: 500 } }),
+      withFiles("kept", { hooks: { ...hooks, cpuMs: 300 } }),
       withFiles("other"),
       withFiles("bare", { grants: {} }),
       withFiles("small", { grants: { fs: { maxBytes: 1_000 } } }),
