@@ -12,7 +12,7 @@ import { creelConfig } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { parseJsonc } from "../protocol/jsonc.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { randomName, syncFolder, writeDurably } from "./durable.ts";
+import { randomName, syncFolder, writeDurably } from "../state/durable.ts";
 import { PathError, removeIn, setIn } from "./jsonc-edit.ts";
 import type { JsonPath } from "./jsonc-edit.ts";
 

@@ -47,7 +47,7 @@ export async function exclusively<T>(
 
 /**
  * A database that is garbage is closed, and its lock is gone. Work that waits for something which nobody remembers is garbage, and
- * so is a workspace of which somebody has only kept the path: neither has ended. test/install/mutex.test.ts
+ * so is a workspace of which somebody has only kept the path: neither has ended. test/state/mutex.test.ts
  */
 const held = new Set<DatabaseSync>();
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bundleFile } from "../../src/host/bundle.ts";
 import { findPlugin } from "../../src/host/manifest.ts";
-import { bundleFiles, bundleOf } from "../../src/install/bundle-files.ts";
-import { openState } from "../../src/install/state.ts";
+import { bundleFiles, bundleOf } from "../../src/state/bundle-files.ts";
+import { openState } from "../../src/state/state.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { factsOf, filesOf } from "./state-world.ts";
 

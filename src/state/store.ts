@@ -104,7 +104,7 @@ async function isWhole(dir: string, name: string): Promise<boolean> {
 
 /**
  * The files, each compared with what was put there: a byte more or less and nothing is given. Read once, so what is given is what was compared.
- * SECURITY: test/install/state.test.ts flips bytes, adds, removes and links files.
+ * SECURITY: test/state/state.test.ts flips bytes, adds, removes and links files.
  */
 export async function readStored(dir: string, name: string, isWanted: (file: string) => boolean): Promise<Map<string, Buffer>> {
   const folder = join(dir, "store", name);

@@ -63,7 +63,7 @@ export function parseLock(bytes: Uint8Array, file: string, key: SealKey): Entrie
   const { plugins, seal } = parsed.data;
   const entries = new Map(Object.entries(plugins));
   if (entries.size > LIMITS.installedPlugins) refuse("plugins", `there are ${entries.size}, the limit is ${LIMITS.installedPlugins}`);
-  // SECURITY: nothing is taken from a lock that was changed. test/install/lock.test.ts
+  // SECURITY: nothing is taken from a lock that was changed. test/state/lock.test.ts
   for (const [id, { seal: own, ...entry }] of entries) {
     if (entry.id !== id) refuse(`plugins.${id}.id`, `it is the entry of "${entry.id}"`);
     if (entry.grantsDigest !== grantsDigest(entry)) refuse(`plugins.${id}.grants`, "they are not those that were accepted");

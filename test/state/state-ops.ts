@@ -1,6 +1,6 @@
 /** Changes of a state folder that follow from a number, so that whoever watches a process knows what it was about to do. */
 import { createHash } from "node:crypto";
-import type { Transaction } from "../../src/install/transaction.ts";
+import type { Transaction } from "../../src/state/transaction.ts";
 import { factsOf, filesOf } from "./state-world.ts";
 
 const IDS = ["a", "b", "@scope/c", "d"];

@@ -5,8 +5,8 @@
 import fs from "node:fs";
 import { flushCompileCache, syncBuiltinESMExports } from "node:module";
 import { createInterface } from "node:readline";
-import { openState } from "../../src/install/state.ts";
-import type { State } from "../../src/install/state.ts";
+import { openState } from "../../src/state/state.ts";
+import type { State } from "../../src/state/state.ts";
 import { apply, STEPPED } from "./state-ops.ts";
 import { factsOf, filesOf } from "./state-world.ts";
 

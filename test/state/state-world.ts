@@ -1,6 +1,6 @@
 /** Plugins that were never written, for tests of the state folder: small, and different for every number. */
-import type { PluginFacts } from "../../src/install/lock.ts";
-import type { State } from "../../src/install/state.ts";
+import type { PluginFacts } from "../../src/state/lock.ts";
+import type { State } from "../../src/state/state.ts";
 
 const DIGEST = `sha256-${"A".repeat(43)}=`;
 
