@@ -505,7 +505,6 @@ declare module "crypto" {
   export function getFips(): 0 | 1;
   export function randomBytes(size: number): Buffer;
   export function randomBytes(size: number, callback: (error: Error | null, bytes: Buffer) => void): void;
-  export { randomBytes as pseudoRandomBytes };
   export function randomFill<T extends ArrayBufferView>(buffer: T, callback: (error: Error | null, buffer: T) => void): void;
   export function randomFillSync<T extends ArrayBufferView>(buffer: T, offset?: number, size?: number): T;
   export function randomInt(max: number): number;

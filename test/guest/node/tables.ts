@@ -362,6 +362,7 @@ export const TABLES = {
     [globalThis.process === process, Object.prototype.toString.call(process), typeof process.version, process.version.split(".")[0], process.platform, process.arch]
     ((t) => [Array.isArray(t), typeof t[0], typeof process.hrtime.bigint(), process.hrtime(t).length])(process.hrtime())
     process.hrtime(5)
+    [global === globalThis, global.Buffer === Buffer, typeof global.process]
     new Promise((resolve) => process.nextTick((a, b) => resolve([a, b]), 1, 2))
     process.nextTick(5)
     (async () => { const out = []; process.nextTick(() => out.push("tick")); process.nextTick(() => { out.push("tick 2"); process.nextTick(() => out.push("tick in tick")); }); await new Promise((r) => setTimeout(r, 1)); return out; })()
