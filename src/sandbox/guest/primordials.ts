@@ -26,6 +26,8 @@ export const promiseThen = Promise.prototype.then;
 export const NativeTypeError = TypeError;
 export const NativeUint8Array = Uint8Array;
 export const NativeArrayBuffer = ArrayBuffer;
+/** Plugins have none: they would see when garbage is collected. */
+export const NativeWeakRef = WeakRef;
 export const { fromCharCode, fromCodePoint } = String;
 export const encodeUri = encodeURIComponent;
 export const unescapeText = unescape;
@@ -43,7 +45,7 @@ export const split = uncurry(String.prototype.split as (this: string, by: string
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const sort = uncurry(Array.prototype.sort as (this: string[]) => string[]);
 /** Without a length: memory changes hands, none is taken. Plugins have no method for it, see buffers.ts. */
-export const transferBuffer = uncurry(ArrayBuffer.prototype.transfer as (this: ArrayBuffer) => ArrayBuffer);
+export const transferBuffer = uncurry(ArrayBuffer.prototype.transfer);
 export const subarray = uncurry(Uint8Array.prototype.subarray);
 // oxlint-enable typescript/unbound-method
 

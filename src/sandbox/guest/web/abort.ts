@@ -1,7 +1,8 @@
 /** Inside the isolate: `AbortController` and `AbortSignal`. */
+import { NativeWeakRef } from "../primordials.ts";
 import { timerGlobals } from "../timers.ts";
 import { DOMException } from "./dom-exception.ts";
-import { dispatch, Event, EventTarget, handlerOf, setHandler } from "./events.ts";
+import { dispatch, Event, EventTarget, handlerOf, hasListeners, listening, setHandler } from "./events.ts";
 import { coded, expose, inspectAs, wrongThis, wrongType } from "./idl.ts";
 
 const OURS = Symbol("ours");
@@ -16,8 +17,14 @@ let abort: (signal: AbortSignal, reason: unknown) => void;
 export class AbortSignal extends EventTarget {
   #aborted = false;
   #reason: unknown = undefined;
-  /** Signals that follow this one. None of them is itself followed: they follow their sources' sources. */
-  readonly #followers = new Set<AbortSignal>();
+  /**
+   * Signals that follow this one. None of them is itself followed: they follow their sources' sources. A signal that lives as long
+   * as the plugin may be followed in every call, so those that nobody would miss are not kept.
+   */
+  readonly #followers = new Set<WeakRef<AbortSignal>>();
+  #roomyFollowers = 64;
+  /** Those of them that somebody listens to. */
+  readonly #heard = new Set<AbortSignal>();
   readonly #sources = new Set<AbortSignal>();
   readonly #isComposite: boolean;
   readonly #steps = new Set<() => void>();
@@ -27,16 +34,21 @@ export class AbortSignal extends EventTarget {
     onAbort = (signal, then) => {
       if (signal.#aborted) then();
       else signal.#steps.add(then);
-      return () => void signal.#steps.delete(then);
+      signal.#keep();
+      return () => {
+        signal.#steps.delete(then);
+        signal.#keep();
+      };
     };
     abort = (signal, reason) => {
       if (signal.#aborted) return;
-      const all = [signal, ...[...signal.#followers].filter((one) => !one.#aborted)];
+      const followers = [...signal.#followers].map((one) => one.deref());
+      const all = [signal, ...followers.filter((one) => one !== undefined && !one.#aborted)] as AbortSignal[];
       // All of them are aborted before the first one is told.
       for (const one of all) {
         one.#aborted = true;
         one.#reason = reason;
-        for (const source of one.#sources) source.#followers.delete(one);
+        for (const source of one.#sources) source.#heard.delete(one);
         one.#sources.clear();
       }
       signal.#followers.clear();
@@ -105,12 +117,30 @@ export class AbortSignal extends EventTarget {
       signal.#reason = one.#reason;
       return signal;
     }
-    for (const one of list as AbortSignal[])
-      for (const source of one.#isComposite ? one.#sources : [one]) {
-        signal.#sources.add(source);
-        source.#followers.add(signal);
-      }
+    for (const one of list as AbortSignal[]) for (const source of one.#isComposite ? one.#sources : [one]) signal.#sources.add(source);
+    const follower = new NativeWeakRef(signal);
+    for (const source of signal.#sources) source.#follow(follower);
+    listening.set(signal, () => signal.#keep());
     return signal;
+  }
+
+  #follow(follower: WeakRef<AbortSignal>): void {
+    this.#followers.add(follower);
+    if (this.#followers.size < this.#roomyFollowers) return;
+    for (const one of this.#followers) {
+      const signal = one.deref();
+      if (!signal || signal.#aborted) this.#followers.delete(one);
+    }
+    this.#roomyFollowers = Math.max(64, this.#followers.size * 2);
+  }
+
+  /** As long as somebody waits for it, it lives as long as what it follows. */
+  #keep(): void {
+    const isHeard = this.#steps.size > 0 || hasListeners(this, "abort");
+    for (const source of this.#sources) {
+      if (isHeard) source.#heard.add(this);
+      else source.#heard.delete(this);
+    }
   }
 }
 

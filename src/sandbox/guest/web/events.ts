@@ -25,6 +25,9 @@ export let dispatch: (target: EventTarget, event: Event, isTrusted: boolean) => 
 export let handlerOf: (target: EventTarget, type: string) => unknown;
 export let setHandler: (target: EventTarget, type: string, handler: unknown) => void;
 
+/** Who hears of it when a target's listeners change. */
+export const listening = new WeakMap<EventTarget, () => void>();
+
 export class Event {
   #type: string;
   #bubbles: boolean;
@@ -145,6 +148,10 @@ export class CustomEvent extends Event {
   }
 }
 
+export function hasListeners(target: EventTarget, type: string): boolean {
+  return listenersOf(target, type).length > 0;
+}
+
 let listenersOf: (target: EventTarget, type: string) => Listener[];
 let dropListener: (target: EventTarget, type: string, listener: Listener) => void;
 
@@ -160,6 +167,7 @@ export class EventTarget {
       const left = listenersOf(target, type).filter((one) => one !== listener);
       if (left.length > 0) target.#listeners.set(type, left);
       else target.#listeners.delete(type);
+      listening.get(target)?.();
     };
     handlerOf = (target, type) => target.#handlers.get(type)?.value ?? null;
     setHandler = (target, type, handler) => {
@@ -187,6 +195,7 @@ export class EventTarget {
     if (this.#find(name, callback, capture)) return;
     const listener: Listener = { callback, capture, once, passive, isGone: false };
     this.#listeners.set(name, [...listenersOf(this, name), listener]);
+    listening.get(this)?.();
     signal?.addEventListener("abort", () => dropListener(this, name, listener), { once: true });
   }
 
