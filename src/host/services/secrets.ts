@@ -78,7 +78,7 @@ export class Secrets {
     let dressed = hop;
     for (const name of secretsFor(grants ?? [], hop.url, hop.method)) {
       const secret = this.#secrets.get(name);
-      // SECURITY: bound by the operator to this very origin, whatever the grant says. test/contract/secrets.test.ts
+      // That the grant's origin is one of the secret's was checked at open; once more costs nothing.
       if (!secret?.origins.has(hop.url.origin)) continue;
       dressed = secret.dress(whole(dressed));
       const count = this.#count(plugin, name);
