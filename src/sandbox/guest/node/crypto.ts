@@ -4,6 +4,7 @@ import { viewBytes } from "./crypto-bytes.ts";
 import { hkdfSync, later, pbkdf2Sync, scryptSync } from "./crypto-derive.ts";
 import { getHashes, Hash, hashOnce, Hmac } from "./crypto-hash.ts";
 import { randomBytes, randomFill, randomFillSync, randomInt, randomUUID } from "./crypto-random.ts";
+import { REFUSED } from "./crypto-refused.ts";
 import { nodeError } from "./errors.ts";
 
 function timingSafeEqual(a: unknown, b: unknown): boolean {
@@ -53,11 +54,8 @@ const crypto: Record<string, unknown> = {
   getRandomValues: webcrypto.getRandomValues.bind(webcrypto),
 };
 
-/** What would have to leave the cell and cannot wait. Functions, so that `instanceof` still works on those that are classes. */
-const ABSENT =
-  "Certificate Cipheriv Decipheriv DiffieHellman DiffieHellmanGroup ECDH KeyObject Sign Verify X509Certificate argon2 argon2Sync checkPrime checkPrimeSync createCipheriv createDecipheriv createDiffieHellman createDiffieHellmanGroup createECDH createPrivateKey createPublicKey createSecretKey createSign createVerify decapsulate diffieHellman encapsulate generateKey generateKeyPair generateKeyPairSync generateKeySync generatePrime generatePrimeSync getCipherInfo getDiffieHellman privateDecrypt privateEncrypt publicDecrypt publicEncrypt secureHeapUsed setEngine setFips sign verify";
-
-for (const name of ABSENT.split(" "))
+// Functions, so that `instanceof` still works on those that are classes.
+for (const name of REFUSED)
   crypto[name] = function () {
     throw nodeError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", `crypto.${name} is not available inside the sandbox; crypto.subtle is`);
   };
