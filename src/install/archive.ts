@@ -79,17 +79,28 @@ export async function unpack(source: string, into: string, options: UnpackOption
   };
   try {
     await using file = await openArchive(source, limits.archiveBytes);
-    const hash = createHash("sha512");
-    const stored = new ByteReader(bytesOf(file, limits.archiveBytes, hash, checkTime));
-    await using plain = await plainBytes(stored, counter(limits, checkTime));
-    const files = await writeEntries(new ByteReader(plain), staging, limits);
-    const bytes = files.reduce((sum, { bytes: more }) => sum + more, 0);
-    return { files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)), bytes, integrity: `sha512-${hash.digest("base64")}` };
+    // Read once to judge it, and again to write it: so next to nothing that is refused has been on the disk, which is what takes the time.
+    const judged = await pass(file, limits, checkTime);
+    const written = await pass(file, limits, checkTime, staging);
+    // SECURITY: the rules held both times, but what was written is to be what was judged. test/install/archives.test.ts
+    if (judged.integrity !== written.integrity)
+      throw new CreelError("ERR_ARCHIVE_READ", { path: source, detail: "it was changed meanwhile" });
+    return written;
   } catch (error) {
     // SECURITY: of what was refused, nothing is left for anybody to load. test/install/archives.test.ts
     await rm(staging, { recursive: true, force: true, maxRetries: 3 });
     throw error;
   }
+}
+
+/** Reads the whole archive. Writes its files, if it is said where to. */
+async function pass(file: FileHandle, limits: ArchiveLimits, checkTime: () => void, staging?: string): Promise<Unpacked> {
+  const hash = createHash("sha512");
+  const stored = new ByteReader(bytesOf(file, limits.archiveBytes, hash, checkTime));
+  await using plain = await plainBytes(stored, counter(limits, checkTime));
+  const files = await readEntries(new ByteReader(plain), limits, staging);
+  const bytes = files.reduce((sum, { bytes: more }) => sum + more, 0);
+  return { files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)), bytes, integrity: `sha512-${hash.digest("base64")}` };
 }
 
 /** Its real path. Nobody else may write to it: a link put there meanwhile would lead our files out. */
@@ -123,7 +134,7 @@ async function openArchive(path: string, limit: number): Promise<FileHandle> {
 async function* bytesOf(file: FileHandle, limit: number, hash: Hash, checkTime: () => void): AsyncGenerator<Buffer> {
   for (let bytes = 0; ;) {
     checkTime();
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, null);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, bytes);
     if (bytesRead === 0) return;
     bytes += bytesRead;
     if (bytes > limit) throw new CreelError("ERR_ARCHIVE_LIMIT", { limit, what: "bytes" });
@@ -159,7 +170,7 @@ async function* counted(reader: ByteReader, count: Count): AsyncGenerator<Buffer
   }
 }
 
-async function writeEntries(reader: ByteReader, staging: string, limits: ArchiveLimits): Promise<UnpackedFile[]> {
+async function readEntries(reader: ByteReader, limits: ArchiveLimits, staging: string | undefined): Promise<UnpackedFile[]> {
   const tree = new ArchiveTree(limits.entries);
   const files: UnpackedFile[] = [];
   let root: string | undefined;
@@ -177,8 +188,9 @@ async function writeEntries(reader: ByteReader, staging: string, limits: Archive
     // Known before a byte of it is read.
     left -= entry.bytes;
     if (left < 0) throw new CreelError("ERR_ARCHIVE_LIMIT", { limit: limits.unpackedBytes, what: "bytes when it is unpacked" });
-    for (const folder of tree.add(path.segments, entry.kind)) place(entry, () => mkdirSync(join(staging, folder), { mode: 0o700 }));
-    if (entry.kind === "file") files.push(await writeFile(entry, path.segments.join("/"), staging));
+    const folders = tree.add(path.segments, entry.kind);
+    if (staging !== undefined) for (const folder of folders) place(entry, () => mkdirSync(join(staging, folder), { mode: 0o700 }));
+    if (entry.kind === "file") files.push(await readFile(entry, path.segments.join("/"), staging));
   }
   if (files.length === 0) throw new CreelError("ERR_ARCHIVE_EMPTY");
   return files;
@@ -188,9 +200,9 @@ async function writeEntries(reader: ByteReader, staging: string, limits: Archive
  * The archive's own modes are not looked at: nothing of a plugin is ever executed from there. Written synchronously: a file takes some 50 µs
  * so, several times that by way of Node's threads, and between two chunks of the archive the event loop gets its turn.
  */
-async function writeFile(entry: TarEntry, path: string, staging: string): Promise<UnpackedFile> {
+async function readFile(entry: TarEntry, path: string, staging: string | undefined): Promise<UnpackedFile> {
   // SECURITY: never through something that is there already, a link least of all. test/install/archives.test.ts
-  const file = place(entry, () => openSync(join(staging, path), NEW_FILE, 0o600));
+  const file = staging === undefined ? undefined : place(entry, () => openSync(join(staging, path), NEW_FILE, 0o600));
   try {
     const hash = createHash("sha512");
     let isFirst = true;
@@ -199,11 +211,11 @@ async function writeFile(entry: TarEntry, path: string, staging: string): Promis
       if (native) throw new CreelError("ERR_ARCHIVE_NATIVE", { entry: printable(entry.name), kind: native });
       isFirst = false;
       hash.update(piece);
-      for (let at = 0; at < piece.length;) at += writeSync(file, piece, at);
+      if (file !== undefined) for (let at = 0; at < piece.length;) at += writeSync(file, piece, at);
     }
     return { path, bytes: entry.bytes, sha512: hash.digest("base64") };
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -1,7 +1,7 @@
 /** An archive from a stranger is unpacked exactly, or refused as a whole: nothing is written outside of the staging folder, and that is gone. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { constants, deflateRawSync } from "node:zlib";
@@ -207,6 +207,16 @@ describe("the staging folder", () => {
     expect(await attempt(made, { signal }, at)).toMatchObject(refused("ERR_ARCHIVE_COLLISION"));
     expect(isPut).toBe(true);
   });
+});
+
+it("an archive that is changed while it is read is refused, whatever it becomes", async () => {
+  const [first, second] = ["one", "two"].map((content) => tar({ name: "package/a.js", content }));
+  const { at, source } = place(first!);
+  let reads = 0;
+  // Asked before each time that something is read: a chunk, and the end, each time it is counted as well.
+  const signal = { throwIfAborted: () => (++reads === 4 ? writeFileSync(source, second!) : undefined) } as AbortSignal;
+  await expect(unpack(source, at.staging, { signal })).rejects.toMatchObject({ code: "ERR_ARCHIVE_READ" });
+  expect(existsSync(at.staging)).toBe(false);
 });
 
 describe("good archives are unpacked byte for byte", () => {
