@@ -14,7 +14,7 @@ export interface EntryPath {
 }
 
 /** Windows opens a device for these, whatever the extension. */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
+export const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
 /** Controls, what is not seen (it turns the text around, has no width, or changes the letter before it), what has no meaning of its own, other line breaks. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\p{Default_Ignorable_Code_Point}]/u;
 const FORBIDDEN_ON_WINDOWS = /[<>:"|?*\\]/;

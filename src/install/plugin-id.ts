@@ -4,6 +4,7 @@
  */
 import { CreelError } from "../protocol/errors.ts";
 import { pluginId } from "../protocol/registration.ts";
+import { DEVICE } from "./archive-rules.ts";
 import { printableAscii } from "./printable.ts";
 
 export interface Lookalike {
@@ -15,7 +16,6 @@ export interface Lookalike {
 
 /** An id is a folder's name and an object's key. */
 const TAKEN = new Set(["node_modules", ...Object.getOwnPropertyNames(Object.prototype)].map((name) => name.toLowerCase()));
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
 /** Letters that look like ASCII ones, beyond those that Unicode itself calls a variant of them. */
 const HOMOGLYPHS: Record<string, string> = Object.fromEntries(
