@@ -1,3 +1,5 @@
 /** Inside the isolate: where relative paths begin. `process.chdir` moves it. */
-export const HOME = "/home/plugin";
+import { HOME } from "../../../protocol/volume.ts";
+
+export { HOME };
 export const place = { cwd: HOME };
