@@ -127,6 +127,8 @@ export const LIMITS = {
   /** Beyond these one question takes seconds of a thread: PBKDF2's rounds, an RSA key's bits, the bits that are derived. */
   subtleIterations: 1_000_000,
   subtleModulusBits: 4_096,
+  /** An asymmetric key as text: four times what an RSA key of that size takes. Numbers in it that are longer only serve to keep a thread busy. */
+  subtleKeyChars: 16 * 1024,
   subtleDerivedBits: 64 * 1024,
   /**
    * One request of a plugin's, in all: name, connection, redirects and the answer's body. As long as an observer may take, and

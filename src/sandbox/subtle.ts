@@ -30,8 +30,8 @@ export class SubtleDesk {
         [isOk, text] = [false, refusal(error)];
       }
       this.#running -= 1;
-      told(isOk, text, performance.now() - startedMs);
       this.#next();
+      told(isOk, text, performance.now() - startedMs);
     });
     this.#next();
   }
@@ -69,7 +69,7 @@ function refusal(error: unknown): string {
   });
 }
 
-function refuse(name: "OperationError" | "NotSupportedError", message: string): never {
+function refuse(name: "OperationError" | "NotSupportedError" | "DataError", message: string): never {
   throw new DOMException(message, name);
 }
 
@@ -96,11 +96,7 @@ const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<
     return exported instanceof ArrayBuffer ? bytes(exported) : { jwk: exported };
   },
   generateKey: async ({ algorithm, extractable, usages }) => {
-    const made = await subtle.generateKey(
-      (await algorithmOf(algorithm)) as unknown as webcrypto.RsaHashedKeyGenParams,
-      true,
-      usagesOf(usages),
-    );
+    const made = await subtle.generateKey(generatable(await algorithmOf(algorithm)), true, usagesOf(usages));
     if (!("privateKey" in made)) return { key: await packed(made, extractable === true) };
     return { pair: { publicKey: await packed(made.publicKey, true), privateKey: await packed(made.privateKey, extractable === true) } };
   },
@@ -111,7 +107,7 @@ const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<
   encrypt: async ({ algorithm, key, data }) => bytes(await subtle.encrypt(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
   decrypt: async ({ algorithm, key, data }) => bytes(await subtle.decrypt(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
   deriveBits: async ({ algorithm, key, length }) => {
-    if (typeof length === "number" && length > LIMITS.subtleDerivedBits)
+    if (Number(length ?? 0) > LIMITS.subtleDerivedBits)
       refuse("OperationError", `inside the sandbox at most ${LIMITS.subtleDerivedBits} bits are derived at a time`);
     const plain = (await algorithmOf(algorithm)) as unknown as webcrypto.HkdfParams;
     return bytes(await subtle.deriveBits(plain, await keyOf(key), (length ?? null) as number));
@@ -125,6 +121,17 @@ const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<
   },
 };
 
+/** A search for a key with another exponent may take for ever. */
+const EXPONENTS = new Set(["03", "010001"]);
+
+function generatable(algorithm: Algorithm): webcrypto.RsaHashedKeyGenParams {
+  const { modulusLength, publicExponent } = algorithm;
+  const exponent = publicExponent instanceof Buffer ? publicExponent.toString("hex").replace(/^(?:00)+/, "") : "";
+  if (modulusLength !== undefined && !EXPONENTS.has(exponent))
+    refuse("OperationError", "inside the sandbox an RSA key's exponent is 3 or 65537");
+  return algorithm as unknown as webcrypto.RsaHashedKeyGenParams;
+}
+
 /** Keys that Node imports but never exports. */
 const SECRET_ONLY = /^(?:HKDF|PBKDF2)$/i;
 
@@ -136,6 +143,8 @@ async function imported(format: unknown, data: unknown, algorithm: Algorithm, ex
   const isPlain = SECRET_ONLY.test(algorithm.name);
   // Material leaves the lane again, so the key must be exportable here; whether the plugin may export it is the cell's to say.
   const isOpen = isPlain ? extractable : true;
+  if (format !== "raw" && JSON.stringify(data ?? null).length > LIMITS.subtleKeyChars)
+    refuse("DataError", `inside the sandbox a key in this format may have ${LIMITS.subtleKeyChars} characters`);
   let given: unknown = data;
   if (format === "jwk" && typeof data === "object" && data !== null) {
     const { ext, ...rest } = data as { ext?: unknown };
@@ -143,7 +152,13 @@ async function imported(format: unknown, data: unknown, algorithm: Algorithm, ex
     given = rest;
   } else given = bytesOf(data);
   const key = await subtle.importKey(format as "raw", given as Buffer, algorithm, isOpen, usages);
+  checkSize(key);
   return packed(key, extractable, isPlain ? (data as string) : undefined);
+}
+
+function checkSize({ algorithm }: Key): void {
+  if (((algorithm as { modulusLength?: number }).modulusLength ?? 0) > LIMITS.subtleModulusBits)
+    refuse("OperationError", `inside the sandbox an RSA key may have ${LIMITS.subtleModulusBits} bits`);
 }
 
 const MATERIAL = { secret: "raw", public: "spki", private: "pkcs8" } as const;
@@ -171,30 +186,28 @@ async function keyOf(key: unknown): Promise<Key> {
   const { type, algorithm, usages, material } = (key ?? {}) as Partial<SubtleKey>;
   const format = Object.hasOwn(MATERIAL, String(type)) ? MATERIAL[type!] : refuse("OperationError", "the key is broken");
   const plain = await algorithmOf(algorithm);
-  return subtle.importKey(format, bytesOf(material), plain, !SECRET_ONLY.test(plain.name), usagesOf(usages));
+  if (type !== "secret" && String(material).length > LIMITS.subtleKeyChars) refuse("DataError", "the key is too long");
+  const own = await subtle.importKey(format, bytesOf(material), plain, !SECRET_ONLY.test(plain.name), usagesOf(usages));
+  checkSize(own);
+  return own;
 }
-
-const EXPONENTS = new Set(["03", "010001"]);
 
 /** SECURITY: nothing but texts, numbers, bytes and keys, and none that would keep a thread for long. test/guest/node/subtle.test.ts */
 async function algorithmOf(given: unknown): Promise<Algorithm> {
-  const algorithm: Record<string, unknown> = {};
+  const algorithm: Record<string, unknown> = { __proto__: null };
   for (const [name, value] of Object.entries(given ?? {}) as [string, unknown][]) {
     if (typeof value === "string" || typeof value === "number") algorithm[name] = value;
     else if (name === "public") algorithm[name] = await keyOf(value);
     else if (name === "hash") algorithm[name] = await algorithmOf(value);
     else algorithm[name] = bytesOf((value as { base64?: unknown } | null)?.base64);
   }
-  const { modulusLength, iterations, publicExponent, length } = algorithm;
+  const { modulusLength, iterations, length } = algorithm;
   if (Number(modulusLength ?? 0) > LIMITS.subtleModulusBits)
     refuse("OperationError", `inside the sandbox an RSA key may have ${LIMITS.subtleModulusBits} bits`);
   if (Number(iterations ?? 0) > LIMITS.subtleIterations)
     refuse("OperationError", `inside the sandbox PBKDF2 may have ${LIMITS.subtleIterations} iterations`);
   if (Number(length ?? 0) > LIMITS.subtleDerivedBits)
     refuse("OperationError", `inside the sandbox a key may have ${LIMITS.subtleDerivedBits} bits`);
-  // A search for a key with an unusual exponent may take for ever.
-  if (modulusLength !== undefined && !EXPONENTS.has((publicExponent as Buffer | undefined)?.toString("hex").replace(/^(?:00)+/, "") ?? ""))
-    refuse("OperationError", "inside the sandbox an RSA key's exponent is 3 or 65537");
   return algorithm as Algorithm;
 }
 

@@ -164,6 +164,8 @@ function refusals(questions: readonly (readonly [string, string])[]): Promise<{ 
   );
 }
 
+const big = (bytes: number) => Buffer.alloc(bytes, 0xff).toString("base64url");
+
 describe("the lane's desk", () => {
   it("junk is refused by a name of WebCrypto's", async () => {
     const answers = await refusals([
@@ -182,10 +184,31 @@ describe("the lane's desk", () => {
       ["importKey", `{"format":"jwk","data":null,"algorithm":{"name":"ECDSA","namedCurve":"P-256"},"usages":[]}`],
       ["importKey", `{"format":{},"data":"","algorithm":{"name":"ECDSA"},"usages":[]}`],
       ["deriveBits", `{"algorithm":{"name":"ECDH","public":{"base64":"AA=="}},"key":{},"length":1e9}`],
+      [
+        "deriveBits",
+        `{"algorithm":{"name":"PBKDF2","hash":{"name":"SHA-1"},"salt":{"base64":""},"iterations":1},"key":{"type":"secret","algorithm":{"name":"PBKDF2"},"usages":["deriveBits"],"material":"AA=="},"length":"4000000000"}`,
+      ],
       ["digest", `"${"x".repeat(LIMITS.subtleQuestionChars)}"`],
     ]);
     expect(answers.map(({ isOk }) => isOk)).toEqual(answers.map(() => false));
     for (const { code } of answers) expect(code).toMatch(/^subtle\.(?:Operation|Data|NotSupported|Syntax|Type|InvalidAccess)Error$/);
+  });
+
+  it("keys with numbers that only serve to keep a thread busy are refused, imported or made up", async () => {
+    const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: { name: "SHA-256" } };
+    const importing = (data: object | string, format = "jwk", usages = ["verify"]) =>
+      ["importKey", JSON.stringify({ format, data, algorithm, extractable: true, usages })] as const;
+    const signing = (type: string, material: string) =>
+      ["sign", JSON.stringify({ algorithm, data: "", key: { type, algorithm, usages: ["sign"], material } })] as const;
+    const answers = await refusals([
+      importing({ kty: "RSA", n: big(1024), e: "AQAB" }),
+      importing({ kty: "RSA", n: big(256), e: "AQAB", d: big(100_000) }, "jwk", ["sign"]),
+      importing(big(LIMITS.subtleKeyChars), "spki"),
+      signing("private", big(LIMITS.subtleKeyChars)),
+    ]);
+    expect(answers).toEqual(
+      ["OperationError", "DataError", "DataError", "DataError"].map((name) => ({ isOk: false, code: `subtle.${name}` })),
+    );
   });
 
   it("so many are worked at, the rest waits, and those that wait are dropped with the cell", async () => {
