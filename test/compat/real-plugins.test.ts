@@ -45,7 +45,7 @@ contract("plugins from npm", (isolation) => {
     const path = `${packages(skip)}/@openclaw/kitchen-sink`;
     await using host = await open(isolation, { plugins: [{ path, config: { personality: "conformance" }, hooks: PERMISSIONS }] });
     const [report] = host.plugins();
-    expect(report).toMatchObject({ id: "openclaw-kitchen-sink-fixture", status: "ready", version: "0.3.0" });
+    expect(report).toMatchObject({ id: "openclaw-kitchen-sink-fixture", error: undefined, status: "ready", version: "0.3.0" });
     const source = readFileSync(`${path}/src/generated-hooks.js`, "utf8");
     const names = Array.from(source.matchAll(/api\.on\("(\w+)"/g), ([, name]) => name as HookName);
     expect(names.length).toBeGreaterThan(40);
