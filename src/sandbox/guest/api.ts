@@ -52,15 +52,6 @@ function logger(): Record<string, (...args: unknown[]) => void> {
 
 export const log = logger();
 
-export const consoleGlobal = {
-  debug: log.debug,
-  log: log.info,
-  info: log.info,
-  warn: log.warn,
-  error: log.error,
-  trace: log.debug,
-};
-
 /** Facts come from the host: id, name, version, pluginConfig and the like. */
 export function createApi(facts: Record<string, unknown>): object {
   setSurroundings({ config: facts.config, pluginConfig: facts.pluginConfig, logger: logger() });

@@ -6,7 +6,7 @@
 import { fixBuffers } from "./buffers.ts";
 import { limits, setLimits } from "./limits.ts";
 import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
-import { consoleGlobal, createApi } from "./api.ts";
+import { createApi } from "./api.ts";
 import { abortCall } from "./abortable.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
 import { declared, endRegistration, handlers } from "./declared.ts";
@@ -264,7 +264,6 @@ function restoreWasm(): void {
 function install(): void {
   const globals: Record<string, unknown> = {
     ...timerGlobals,
-    console: consoleGlobal,
     queueMicrotask: (fn: unknown) => {
       if (typeof fn !== "function") throw notCallable(fn);
       void call(promiseThen, NativePromise.resolve(), [() => call(fn as () => void, undefined, [])]);
