@@ -41,8 +41,8 @@ export interface SubtleQuestion {
   signature?: string;
   extractable?: boolean;
   usages?: string[];
-  /** Of deriveBits. */
-  length?: number | null;
+  /** Of deriveBits: a number or null, if the cell is honest. */
+  length?: unknown;
 }
 
 export interface SubtleAnswer {
