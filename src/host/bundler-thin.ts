@@ -1,4 +1,4 @@
-/** Bundler process: packages of the guest's library without the parts that a cell has no use for. Their own code is left as it is. */
+/** Bundler process: packages of the guest's library without the parts that a cell has no use for, and without long inner names. What they do is left as it is. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { RolldownPlugin } from "rolldown";
@@ -17,6 +17,20 @@ const IDNA_TABLE = /[\\/]tr46[\\/]lib[\\/]mappingTable\.json$/;
 const IDNA_PATTERNS = /[\\/]tr46[\\/]lib[\\/]regexes\.js$/;
 const URL_PACKAGE = /[\\/]whatwg-url[\\/]/;
 const BYTES_PACKAGE = /[\\/]@exodus[\\/]bytes[\\/]/;
+
+const STREAMS_PACKAGE = /[\\/]web-streams-polyfill[\\/]/;
+/** Inner properties of streams that files of ours look at. */
+const KNOWN = new Set(["_state", "_readableStreamController", "_pendingPullIntos", "_backpressure", "_disturbed"]);
+
+/** Its inner properties all begin with an underscore, in code and in text, and their names are a seventh of it. */
+function shortened(code: string): string {
+  const names = new Map<string, string>();
+  return code.replaceAll(/\b_[A-Za-z_]{3,}\b/g, (name) => {
+    if (KNOWN.has(name)) return name;
+    if (!names.has(name)) names.set(name, `_${names.size}`);
+    return names.get(name)!;
+  });
+}
 
 export function thin(fileOf: (entry: string) => string): RolldownPlugin {
   return {
@@ -37,6 +51,7 @@ export function thin(fileOf: (entry: string) => string): RolldownPlugin {
       return `const { unpackPattern } = require(${unpack}); module.exports = {\n${lines.join("\n")}\n};`;
     },
     transform: (code, id) => {
+      if (STREAMS_PACKAGE.test(id)) return shortened(code);
       // It looks for faster ways of the engine's own, and would find what it is itself the making of.
       return BYTES_PACKAGE.test(id) ? `const globalThis = { decodeURIComponent, escape };\n${code}` : null;
     },
