@@ -62,5 +62,11 @@ export interface Plugin {
   replacements: number;
 }
 
-/** `adapter`: the text of a virtual entry, which imports the file at `path`. */
-export type PluginSource = { readonly path: string; readonly adapter?: string } | { readonly source: string };
+/**
+ * `adapter`: the text of a virtual entry, which imports the file at `path`. `bundle`: it was bundled before, and is read, and compared with what
+ * was accepted, every time it is loaded.
+ */
+export type PluginSource =
+  | { readonly path: string; readonly adapter?: string }
+  | { readonly source: string }
+  | { readonly bundle: () => Promise<PluginBundle> };

@@ -327,6 +327,7 @@ function homeToBe({ home, next }: Plugin): Home {
 }
 
 async function bundleSource({ source }: Plugin): Promise<PluginBundle> {
+  if ("bundle" in source) return source.bundle();
   if ("source" in source) return bundleText(source.source);
   if (source.adapter !== undefined) {
     await checkScript(source.path);

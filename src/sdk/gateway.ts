@@ -21,7 +21,7 @@ import { startProcessUnit } from "../host/lanes/process-unit.ts";
 import { buildWalls } from "../host/lanes/machine.ts";
 import type { StartUnit } from "../host/lanes/unit.ts";
 import { resolveOptions } from "./options.ts";
-import type { OpenOptions } from "./options.ts";
+import type { InnerOptions, OpenOptions } from "./options.ts";
 import { startThreadUnit } from "./thread-unit.ts";
 import { runTurn } from "./turn.ts";
 import type { ExecuteTurn, TurnContext, TurnHost, TurnOptions, TurnOutcome } from "./turn.ts";
@@ -78,8 +78,15 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, secrets, logger } = await resolveOptions(options);
+export function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  return openHostWith(options, {});
+}
+
+export async function openHostWith<Own extends HookTable = {}>(
+  options: OpenOptions<Own>,
+  inner: InnerOptions,
+): Promise<Host<Catalog & Own>> {
+  const { isolation, lanes, config, stateDir, plugins, secrets, logger } = await resolveOptions(options, inner);
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
@@ -92,6 +99,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     gateway: options.gateway ?? {},
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     stateDir,
+    network: inner.network,
     secrets,
     logger,
   });

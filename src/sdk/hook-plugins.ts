@@ -28,6 +28,8 @@ export interface FoundPlugin {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly grants?: Grants | undefined;
   readonly limits?: PluginLimitsConfig | undefined;
+  /** What was accepted when it was installed; what the operator's configuration says is laid over it, key by key. */
+  readonly accepted?: { readonly grants: Grants; readonly hooks: PluginHooksConfig } | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
 }

@@ -13,6 +13,7 @@ import type { RequestApproval } from "../host/approvals.ts";
 import { Circuit } from "../host/circuit.ts";
 import { readSecrets } from "../host/services/secrets.ts";
 import type { Secrets } from "../host/services/secrets.ts";
+import type { Network } from "../host/services/exchange.ts";
 import type { SessionGateway } from "../host/services/session.ts";
 import { pluginBudget } from "../host/budget.ts";
 import { CpuShare } from "../host/cpu-share.ts";
@@ -24,6 +25,8 @@ import type { Plugin } from "../host/plugin.ts";
 import { visibleConfig } from "../host/visible-config.ts";
 import { hookFolderPlugins, hookSettings, resolveFrom, turnPlugins } from "./hook-plugins.ts";
 import type { FoundPlugin } from "./hook-plugins.ts";
+import { installedPlugins } from "./installed-plugins.ts";
+import type { LockEntry } from "../state/lock.ts";
 
 const pluginSpec = z.union([
   z.strictObject({
@@ -84,7 +87,19 @@ export interface Resolved {
   readonly logger: Logger;
 }
 
-export async function resolveOptions(options: OpenOptions<HookTable>): Promise<Resolved> {
+/** For Creel's own use: what an installer, or an author's harness, asks of a host. */
+export interface InnerOptions {
+  /** Instead of the network. */
+  readonly network?: Network;
+  /** Nothing is installed, and nothing survives. */
+  readonly isBare?: boolean;
+  /** Only those of the installed plugins. */
+  readonly installed?: (entry: LockEntry) => boolean;
+  /** Beside all others. */
+  readonly plugins?: readonly FoundPlugin[];
+}
+
+export async function resolveOptions(options: OpenOptions<HookTable>, inner: InnerOptions = {}): Promise<Resolved> {
   const { isolation, lanes, config: configOption, plugins } = options;
   const checked = plainOptions.safeParse({ isolation, lanes, config: configOption, plugins });
   if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
@@ -93,13 +108,14 @@ export async function resolveOptions(options: OpenOptions<HookTable>): Promise<R
   const logger = options.logger ?? defaultLogger();
   const base = typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd();
   const secrets = await readSecrets(sources, (path) => resolveFrom(base, path));
-  const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger });
+  const stateDir = inner.isBare ? undefined : stateDirOf(config, base);
+  const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger, stateDir, inner });
   for (const { id, grants } of found) secrets.check(id, grants, sources);
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,
     config,
-    stateDir: stateDirOf(config, base),
+    stateDir,
     plugins: found,
     secrets,
     logger,
@@ -107,7 +123,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>): Promise<R
 }
 
 /** The environment wins: a service manager knows better than a file where it may write. */
-function stateDirOf({ stateDir }: CreelConfig, base: string): string | undefined {
+export function stateDirOf({ stateDir }: CreelConfig, base: string): string | undefined {
   const { CREEL_STATE_DIR: given } = process.env;
   if (given) return resolve(given);
   return stateDir === undefined ? undefined : resolveFrom(base, stateDir);
@@ -128,19 +144,35 @@ export async function readConfig(config: string | object | undefined): Promise<C
   return parsed.data;
 }
 
-/** Hooks from folders come first, as in OpenClaw; then the plugins; then the scripts around turns. */
+interface Surroundings {
+  readonly base: string;
+  readonly lanes: number;
+  readonly logger: Logger;
+  readonly stateDir: string | undefined;
+  readonly inner: InnerOptions;
+}
+
+/**
+ * Hooks from folders come first, as in OpenClaw; then the plugins that the operator or the gateway named, then the installed ones by id, so that
+ * a stranger's never takes a name or a turn from theirs; then the scripts around turns.
+ */
 async function resolvePlugins(
   given: readonly PluginSpec[],
   config: CreelConfig,
-  { base, lanes, logger }: { base: string; lanes: number; logger: Logger },
+  { base, lanes, logger, stateDir, inner }: Surroundings,
 ): Promise<Plugin[]> {
   const paths = (config.plugins?.load?.paths ?? []).map((path) => ({ path: resolveFrom(base, path) }));
   const specs: PluginSpec[] = config.plugins?.enabled === false ? [] : [...paths, ...given];
-  const found = [
+  const named = [
     ...(await hookFolderPlugins(config, base, logger)),
     ...(await Promise.all(specs.map((spec) => findSpec(spec, config)))),
-    ...turnPlugins(config, base),
+    ...(inner.plugins ?? []),
   ];
+  const installed = config.plugins?.enabled === false ? [] : await installedPlugins(stateDir, inner.installed);
+  const taken = new Set(named.map(({ id }) => id));
+  for (const { id } of installed)
+    if (taken.has(id)) logger.warn({ plugin: id }, "an installed plugin is left out: one of its id was named");
+  const found = [...named, ...installed.filter(({ id }) => !taken.has(id)), ...turnPlugins(config, base)];
   return found.map((plugin, order) => place(plugin, order, config, lanes));
 }
 
@@ -165,7 +197,7 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
 }
 
 function place(
-  { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, off }: FoundPlugin,
+  { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, accepted, off }: FoundPlugin,
   order: number,
   all: CreelConfig,
   lanes: number,
@@ -186,8 +218,8 @@ function place(
     config: ownConfig,
     visibleConfig: visibleConfig(all, id, ownConfig),
     contractTools,
-    hooks: { ...entry?.hooks, ...hooks },
-    grants: { ...entry?.grants, ...grants },
+    hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
+    grants: { ...accepted?.grants, ...entry?.grants, ...grants },
     env: { ...entry?.env, ...env },
     budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
     cpuShare: new CpuShare(),

@@ -1,0 +1,45 @@
+/**
+ * Trusted side: the plugins that `creel install` has put into the state folder, as a host takes them in. What they may do is what was accepted and
+ * is in the lock; their code is read, and compared with the lock, whenever they are loaded. SECURITY: test/contract/installed.test.ts
+ */
+import { pluginManifest } from "../protocol/config.ts";
+import { bundleOf } from "../state/bundle-files.ts";
+import type { LockEntry } from "../state/lock.ts";
+import { openState } from "../state/state.ts";
+import type { State } from "../state/state.ts";
+import type { FoundPlugin } from "./hook-plugins.ts";
+
+/** By id. Rejects when the lock is not what Creel wrote: a guard may be missing from it. */
+export async function installedPlugins(
+  stateDir: string | undefined,
+  isWanted: (entry: LockEntry) => boolean = () => true,
+): Promise<FoundPlugin[]> {
+  if (stateDir === undefined) return [];
+  const state = openState(stateDir);
+  const entries = [...(await state.read()).values()].filter(isWanted);
+  return Promise.all(entries.map((entry) => found(state, entry)));
+}
+
+async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
+  const { id, name, version, grants, permissions, enabled } = entry;
+  // If it cannot be read now, it cannot be loaded either, and is then shown with the reason.
+  let loaded = enabled ? await state.load(id).catch(() => undefined) : undefined;
+  const { contracts, description } = pluginManifest.safeParse(loaded?.manifest).data ?? {};
+  return {
+    id,
+    name,
+    version,
+    description,
+    contractTools: contracts && (contracts.tools ?? []),
+    source: {
+      bundle: async () => {
+        // The first time, it has just been read.
+        const current = loaded ?? (await state.load(id));
+        loaded = undefined;
+        return bundleOf(current);
+      },
+    },
+    accepted: { grants, hooks: permissions },
+    off: enabled ? undefined : `it is disabled: "creel enable ${id}" enables it`,
+  };
+}

@@ -1,0 +1,111 @@
+/** What was installed is loaded from the state folder, as it was accepted, or not at all. */
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openHost } from "creel";
+import { bundleFile } from "../../src/host/bundle.ts";
+import { findPlugin } from "../../src/host/manifest.ts";
+import type { PluginFacts } from "../../src/state/lock.ts";
+import { bundleFiles } from "../../src/state/bundle-files.ts";
+import { openState } from "../../src/state/state.ts";
+import { factsOf } from "../state/state-world.ts";
+import { folder, QUICK } from "../support/files.ts";
+import { contract, open, plugin, recorder, sharedHost, silent } from "../support/host.ts";
+
+const SAYS = (what: string) => `export default (api) => {
+  api.on("message_sending", (event) => ({ content: event.content + " ${what}" }));
+};`;
+
+async function put(dir: string, id: string, source: string, more: Partial<PluginFacts> = {}): Promise<string> {
+  const root = folder({ "creel.plugin.json": JSON.stringify({ id, version: "1.0.0" }), "index.ts": source }, QUICK);
+  const { entry, manifest } = await findPlugin(root);
+  const bundle = await bundleFile(root, entry, undefined, true);
+  const facts = { ...factsOf(id), grants: {}, permissions: {}, ...more };
+  const { store } = await openState(dir).transaction((tx) => tx.put(facts, bundleFiles(bundle, manifest)));
+  return join(dir, "store", store);
+}
+
+function change(file: string, text: (before: string) => string): void {
+  chmodSync(file, 0o644);
+  writeFileSync(file, text(readFileSync(file, "utf8")));
+}
+
+contract("installed plugins", (isolation) => {
+  const stateDir = join(folder({}, QUICK), "state");
+  let tampered = "";
+  beforeAll(async () => {
+    await put(stateDir, "b-second", SAYS("b"));
+    await put(stateDir, "a-first", SAYS("a"));
+    await put(stateDir, "off", SAYS("off"), { enabled: false });
+    await put(stateDir, "own", SAYS("installed"));
+    await put(
+      stateDir,
+      "talks",
+      `export default (api) => {
+        api.on("llm_input", () => {});
+        api.on("session_start", async () => { await api.kv.set("x", process.env.CREEL_TEST_SEEN ?? "unseen"); console.log(await api.kv.get("x"), api.pluginConfig.colour); });
+      };`,
+      { grants: { kv: true, env: ["CREEL_TEST_SEEN"] }, permissions: { allowConversationAccess: true } },
+    );
+    tampered = await put(stateDir, "tampered", SAYS("tampered"));
+    change(join(tampered, "bundle.js"), (code) => code.replace("tampered", "TAMPERED"));
+  });
+  const lines = recorder();
+  process.env.CREEL_TEST_SEEN = "seen";
+  const shared = sharedHost(isolation, {
+    logger: lines.logger,
+    config: { stateDir, plugins: { entries: { talks: { config: { colour: "red" } } } } },
+    plugins: [plugin("own", `api.on("message_sending", (event) => ({ content: event.content + " own" }));`)],
+  });
+
+  it("come after those that were named, by id; one of an id that was named is left out", async () => {
+    const { result } = await shared.host.run("message_sending", { to: "x", content: "said" });
+    expect(result?.content).toBe("said own a b");
+    expect(lines.lines.filter(({ level }) => level === "warn").map(({ fields, message }) => [fields.plugin, message])).toContainEqual([
+      "own",
+      "an installed plugin is left out: one of its id was named",
+    ]);
+  });
+
+  it("one whose code was changed is not loaded, and the message names the file; the others are", () => {
+    expect(shared.host.inspect("tampered")).toMatchObject({
+      status: "failed",
+      hooks: [],
+      error: {
+        code: "ERR_STATE_CHANGED",
+        message: `the plugin "tampered" is not loaded: ${join(tampered, "bundle.js")} differs from what was installed`,
+      },
+    });
+  });
+
+  it("one that was disabled is shown as such, with what enables it", () => {
+    expect(shared.host.inspect("off")).toMatchObject({
+      status: "disabled",
+      diagnostics: ['it is disabled: "creel enable off" enables it'],
+    });
+  });
+
+  it("have the grants and permissions of the lock, and the config of creel.json", async () => {
+    expect(shared.host.inspect("talks").hooks.map(({ hook }) => hook)).toEqual(["llm_input", "session_start"]);
+    await shared.host.run("session_start", { sessionId: "s" });
+    expect(lines.lines.find(({ fields }) => fields.plugin === "talks" && fields.text !== undefined)?.fields.text).toBe("seen red");
+  });
+
+  it("are compared again whenever they are loaded", async () => {
+    const dir = join(folder({}, QUICK), "state");
+    const files = await put(dir, "later", SAYS("later"));
+    await using host = await open(isolation, { config: { stateDir: dir } });
+    expect(host.inspect("later").status).toBe("ready");
+    change(join(files, "manifest.json"), (text) => `${text} `);
+    expect(await host.reload("later")).toMatchObject({ status: "failed", error: { code: "ERR_STATE_CHANGED" } });
+  });
+});
+
+describe("a lock", () => {
+  it("that was changed keeps a host from opening: a guard may be missing from it", async () => {
+    const stateDir = join(folder({}, QUICK), "state");
+    await put(stateDir, "guard", SAYS("guard"));
+    change(join(stateDir, "creel.lock"), (text) => text.replace('"enabled": true', '"enabled": false'));
+    await expect(openHost({ isolation: "thread", logger: silent, config: { stateDir } })).rejects.toMatchObject({ code: "ERR_STATE_LOCK" });
+  });
+});
