@@ -145,7 +145,7 @@ export const ERRORS = {
   },
   ERR_ARCHIVE_PATH: {
     audience: "operator",
-    message: 'the archive\'s entry "{entry}" does not stay in the package\'s folder: {detail}',
+    message: "the archive's entry \"{entry}\" does not stay in the package's folder: {detail}",
     fix: "do not install it: no tool makes such an archive by accident",
   },
   ERR_ARCHIVE_NAME: {

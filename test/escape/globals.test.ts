@@ -117,7 +117,9 @@ contract("globals inside a cell", (isolation) => {
 
   it("none of the functions that can be reached is one of isolated-vm's or a way to enter the lane", async () => {
     const names = (await inside(isolation, `${WALK} return names;`)) as string[];
-    expect(names.filter((name) => /ivm|isolate|applySync|lastWords|abandon|dispatch(?!Event)|derefInto|Reference\b/i.test(name))).toEqual([]);
+    expect(names.filter((name) => /ivm|isolate|applySync|lastWords|abandon|dispatch(?!Event)|derefInto|Reference\b/i.test(name))).toEqual(
+      [],
+    );
   });
 
   it("the constructors of functions make functions of the isolate, whose global is the isolate's", async () => {
