@@ -48,6 +48,7 @@ import { walk } from "./runner/walk.ts";
 import { RecursionGuard } from "./recursion.ts";
 import { Reporter } from "./reporter.ts";
 import { idleFailures } from "./remarks.ts";
+import type { Network } from "./services/exchange.ts";
 import { Fetches, fetchServices } from "./services/fetch.ts";
 import { Kv, kvServices } from "./services/kv.ts";
 import type { Secrets } from "./services/secrets.ts";
@@ -77,6 +78,8 @@ export interface HostOptions {
   readonly stateDir: string | undefined;
   readonly logger: Logger;
   readonly secrets: Secrets;
+  /** Instead of the network. */
+  readonly network?: Network | undefined;
 }
 
 export interface RunOptions {
@@ -191,7 +194,7 @@ export class CoreHost {
     this.#services = new Services([
       volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
-      fetchServices(new Fetches({ secrets: options.secrets }), this.#causes, guard),
+      fetchServices(new Fetches({ secrets: options.secrets, network: options.network }), this.#causes, guard),
       updateServices(this.#calls.updates),
       touchedServices(),
       kvServices(this.#kv),

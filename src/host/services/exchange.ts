@@ -29,6 +29,13 @@ export interface Reply {
   readonly isDecoded: boolean;
 }
 
+/** Stands in for the network, in tests of plugins: whatever is decided about a request is decided before it is asked. */
+export interface Network {
+  /** False: the request goes where it says. */
+  answers(url: URL): boolean;
+  answer(hop: Hop): Promise<Reply>;
+}
+
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,

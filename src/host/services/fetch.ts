@@ -18,7 +18,7 @@ import { Allowance } from "./allowance.ts";
 import { AnswerBody } from "./answer-body.ts";
 import { Connections } from "./connections.ts";
 import { send } from "./exchange.ts";
-import type { Hop, Reply } from "./exchange.ts";
+import type { Hop, Network, Reply } from "./exchange.ts";
 import { faultOf } from "./fetch-faults.ts";
 import { visible, withoutPackedLength } from "./fetch-headers.ts";
 import { firstHop, nextHop } from "./hops.ts";
@@ -48,6 +48,7 @@ export interface FetchOptions {
   readonly bodyMs?: number;
   readonly idleMs?: number;
   readonly secrets?: Secrets;
+  readonly network?: Network | undefined;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -67,6 +68,7 @@ export class Fetches {
   readonly #resolve: Resolve;
   readonly #clocks: Pick<OpenFetchOptions, "timeoutMs" | "bodyMs" | "idleMs">;
   readonly #secrets: Secrets;
+  readonly #network: Network | undefined;
 
   constructor({
     resolve = resolveBySystem,
@@ -74,10 +76,12 @@ export class Fetches {
     bodyMs = LIMITS.fetchBodyMs,
     idleMs = LIMITS.fetchIdleMs,
     secrets = new Secrets(),
+    network,
   }: FetchOptions = {}) {
     this.#resolve = resolve;
     this.#clocks = { timeoutMs, bodyMs, idleMs };
     this.#secrets = secrets;
+    this.#network = network;
   }
 
   /** Rejects with nothing but a CreelError. */
@@ -170,6 +174,7 @@ export class Fetches {
   }
 
   async #send({ id, grants }: Requester, hop: Hop, signal: AbortSignal): Promise<Reply> {
+    if (this.#network?.answers(hop.url)) return abortable(this.#network.answer(this.#secrets.dress(id, grants.fetch, hop)), signal);
     const addresses = await abortable(pinned(hop.url, this.#resolve), signal);
     if (!addresses) throw new CreelError("ERR_FETCH_ADDRESS", { origin: hop.url.origin });
     return send(this.#secrets.dress(id, grants.fetch, hop), this.#connections.to(id, hop.url, addresses), signal);
