@@ -1,0 +1,82 @@
+/**
+ * Trusted side, in an author's test: what answers instead of the servers beyond this machine. Grants, secrets, redirects and limits are the
+ * host's own and come first; only the connection is not made. A request that nobody was named to answer fails, and says so: a test
+ * must not reach a real server because a line was forgotten.
+ */
+import { Readable } from "node:stream";
+import { CAUSE_HEADER } from "../host/cause-tokens.ts";
+import type { Hop, Network, Reply } from "../host/services/exchange.ts";
+import { CreelError } from "../protocol/errors.ts";
+
+/** A request as it would have left the machine, secrets included. */
+export interface HarnessRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As text; undefined: it had none. */
+  readonly body: string | undefined;
+}
+
+/** What a server says: a `Response`, or its parts. `json` is written as JSON, with its content type. */
+export type HarnessAnswer =
+  | Response
+  | {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | Uint8Array<ArrayBuffer>;
+      readonly json?: unknown;
+    };
+
+/** To throw is to cut the connection. */
+export type HarnessServer = (request: Request) => HarnessAnswer | Promise<HarnessAnswer>;
+
+const LOCAL = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+export class HarnessNetwork implements Network {
+  readonly requests: HarnessRequest[] = [];
+  readonly #servers = new Map<string, HarnessServer>();
+
+  serve(origin: string, server: HarnessServer): void {
+    const url = URL.parse(origin);
+    if (url?.origin !== origin) throw new TypeError(`"${origin}" is not an origin, such as "https://api.example.com"`);
+    this.#servers.set(origin, server);
+  }
+
+  /** Servers of this machine are real: a test may start its own. */
+  answers({ origin, hostname }: URL): boolean {
+    return this.#servers.has(origin) || !LOCAL.test(hostname);
+  }
+
+  async answer({ url, method, headers: sent, body }: Hop): Promise<Reply> {
+    const headers = Object.fromEntries(Object.entries(sent).filter(([name]) => name !== CAUSE_HEADER));
+    this.requests.push({ method, url: url.href, headers, body: body?.toString("utf8") });
+    const { origin } = url;
+    const server = this.#servers.get(origin);
+    if (!server)
+      throw new CreelError("ERR_FETCH_FAILED", { origin, detail: `no server of the test answers for it: harness.network("${origin}", …)` });
+    const request = new Request(url, { method, headers, ...(body && { body: new Uint8Array(body) }) });
+    return replyOf(await server(request), method);
+  }
+}
+
+function replyOf(answer: HarnessAnswer, method: string): Reply {
+  const response = isResponse(answer) ? answer : responseOf(answer);
+  const { status, statusText, headers, body } = response;
+  return {
+    status,
+    statusText,
+    headers: { ...Object.fromEntries(headers), ...(headers.has("set-cookie") && { "set-cookie": headers.getSetCookie() }) },
+    body: body && method !== "HEAD" ? Readable.fromWeb(body) : Readable.from([]),
+    isDecoded: true,
+  };
+}
+
+/** Test runners bring classes of their own. */
+function isResponse(answer: HarnessAnswer): answer is Response {
+  return typeof (answer as Response).arrayBuffer === "function";
+}
+
+function responseOf({ status = 200, headers = {}, body, json }: Exclude<HarnessAnswer, Response>): Response {
+  if (json !== undefined) return Response.json(json, { status, headers });
+  return new Response(body ?? null, { status, headers });
+}

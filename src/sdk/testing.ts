@@ -1,0 +1,214 @@
+/**
+ * `creel/testing`: the real sandbox in an author's test, with any test runner. The plugin is bundled, loaded and called as a gateway
+ * would; what the test stands in for is the gateway's sessions and users, and the servers beyond this machine.
+ */
+import * as z from "zod";
+import type { Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
+import { defineHook } from "../protocol/catalog.ts";
+import type { CreelConfig } from "../protocol/config.ts";
+import { ERRORS } from "../protocol/errors.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
+import type { FunctionOutcome } from "../protocol/functions.ts";
+import type { CallError, Outcome } from "../protocol/outcome.ts";
+import type { FunctionCallOptions, FunctionTarget } from "../host/function-calls.ts";
+import type { PluginReport } from "../host/inspect.ts";
+import type { Logger } from "../host/log.ts";
+import { openHostWith } from "./gateway.ts";
+import type { Host } from "./gateway.ts";
+import type { OpenOptions, PluginSpec } from "./options.ts";
+import { HarnessApprovals, HarnessSessions } from "./testing-gateway.ts";
+import { HarnessLog } from "./testing-log.ts";
+import type { HarnessLine } from "./testing-log.ts";
+import { HarnessNetwork } from "./testing-network.ts";
+import type { HarnessRequest, HarnessServer } from "./testing-network.ts";
+
+/** What an operator would set for the plugin. */
+type Settings = Pick<PluginSpec, "config" | "grants" | "hooks" | "limits" | "env">;
+
+export interface HarnessOptions extends Settings {
+  /** The plugin's folder or file, such as `import.meta.dirname`; or its source. */
+  readonly plugin: string | { readonly id: string; readonly source: string };
+  /** `thread` (default) starts sooner. `process` is what gateways use: for plugins that may take their sandbox down. */
+  readonly isolation?: "thread" | "process";
+  /** What else the gateway's `creel.json` says: `secrets`, `hooks.failure`, `approvals` … */
+  readonly settings?: CreelConfig;
+  /** Instead of the harness's own sessions and approvals. */
+  readonly gateway?: NonNullable<OpenOptions["gateway"]>;
+  /** What the host itself has to say. Default: nothing. */
+  readonly logger?: Logger;
+}
+
+/** The plugin did not load. `stack` is the plugin's own, in the author's files. */
+export class PluginLoadError extends Error {
+  override readonly name = "PluginLoadError";
+  readonly code: ErrorCode;
+  /** file:line:column in the author's source. */
+  readonly at: string | undefined;
+  readonly fix: string;
+
+  constructor({ code, message, at, stack }: CallError) {
+    super(at === undefined ? message : `${message} (${at})`);
+    this.code = code;
+    this.at = at;
+    this.fix = ERRORS[code].fix;
+    if (stack !== undefined) this.stack = `${this.name}: ${this.message}\n${stack.split("\n").slice(1).join("\n")}`;
+  }
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A handler's log lines travel behind its answer. Whoever has been through the lane once more has them all. */
+const BEHIND = "creel:harness";
+const behind = defineHook({
+  name: BEHIND,
+  kind: "modify",
+  summary: "Comes back when all is there that was sent before.",
+  event: z.object({}),
+  context: z.object({}),
+  result: z.object({}),
+  merge: {},
+});
+const COURIER: PluginSpec = { id: "creel-harness", source: `export default (api) => { api.on("${BEHIND}", () => {}); };` };
+
+/** Rejects with a `PluginLoadError` when the plugin does not load. Close it, or declare it with `await using`. */
+export async function createHarness(options: HarnessOptions): Promise<Harness> {
+  const parts = {
+    sessions: new HarnessSessions(),
+    approvals: new HarnessApprovals(),
+    network: new HarnessNetwork(),
+    log: new HarnessLog(),
+  };
+  try {
+    const host = await open(options, parts);
+    const { id, error } = host.plugins().find((one) => one.id !== COURIER.id)!;
+    parts.log.follow(host.id, id);
+    const harness = new Harness(id, host, parts);
+    if (!error) return harness;
+    await harness.close();
+    throw new PluginLoadError(error);
+  } catch (error) {
+    parts.log.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly sessions: HarnessSessions;
+  readonly approvals: HarnessApprovals;
+  readonly network: HarnessNetwork;
+  readonly log: HarnessLog;
+}
+
+type OwnHost = Host<Catalog & { readonly [BEHIND]: typeof behind }>;
+
+function open(options: HarnessOptions, { sessions, approvals, network }: Parts): Promise<OwnHost> {
+  const { plugin, isolation = "thread", settings = {}, gateway, logger = silent, ...own } = options;
+  const spec = { ...(typeof plugin === "string" ? { path: plugin } : plugin), ...own } as PluginSpec;
+  return openHostWith(
+    {
+      isolation,
+      lanes: 1,
+      // A process that is kept warm for the next one's death has nothing to do in a test.
+      config: { ...settings, sandbox: { spare: false, ...settings.sandbox } },
+      plugins: [spec, COURIER],
+      hooks: { [BEHIND]: behind },
+      gateway: {
+        getSession: async (key) => sessions.get(key),
+        patchSession: async (patch) => ({ sessionEntry: sessions.patch(patch) }),
+        requestApproval: (question) => approvals.ask(question),
+        ...gateway,
+      },
+      logger,
+    },
+    { network, isBare: true },
+  );
+}
+
+export class Harness implements AsyncDisposable {
+  /** The plugin's. */
+  readonly id: string;
+  /** The host itself, for whatever is not here: `reload`, `runSync`, `on` … */
+  readonly host: Host;
+  readonly #host: OwnHost;
+  readonly #parts: Parts;
+
+  constructor(id: string, host: OwnHost, parts: Parts) {
+    this.id = id;
+    this.host = host;
+    this.#host = host;
+    this.#parts = parts;
+  }
+
+  /** Runs a hook, as the gateway does. What the handlers logged until they answered is in `logs` then. */
+  async run<N extends HookName>(hook: N, event: EventOf<Catalog[N]>, ctx?: ContextOf<Catalog[N]>): Promise<Outcome<ResultOf<Catalog[N]>>> {
+    return this.#caughtUp(this.host.run(hook, event, ctx));
+  }
+
+  /** Tells an event. A gateway does not wait for its observers; a test can. */
+  async emit<N extends NamesOfKind<Catalog, "observe">>(
+    hook: N,
+    event: EventOf<Catalog[N]>,
+    ctx?: ContextOf<Catalog[N]>,
+  ): Promise<Outcome> {
+    return this.#caughtUp(this.host.run(hook, event, ctx));
+  }
+
+  /** Calls a tool, a command or a gateway method that the plugin has declared. */
+  async call(target: FunctionTarget, argument?: unknown, options?: FunctionCallOptions): Promise<FunctionOutcome> {
+    return this.#caughtUp(this.host.call(target, argument, options));
+  }
+
+  /** What the plugin has logged so far. */
+  get logs(): readonly HarnessLine[] {
+    return this.#parts.log.lines;
+  }
+
+  /** The first log line that matches, as soon as there is one: for what a plugin does after its answer, in timers and jobs. */
+  line(pattern: string | RegExp, { timeoutMs = 5_000 }: { readonly timeoutMs?: number } = {}): Promise<HarnessLine> {
+    return this.#parts.log.line(pattern, timeoutMs);
+  }
+
+  /** The gateway's sessions, in memory. */
+  get sessions(): HarnessSessions {
+    return this.#parts.sessions;
+  }
+
+  /** The gateway's user, who is asked for approvals. */
+  get approvals(): HarnessApprovals {
+    return this.#parts.approvals;
+  }
+
+  /** Answers for a server. The plugin needs its grant all the same. */
+  network(origin: string, server: HarnessServer): void {
+    this.#parts.network.serve(origin, server);
+  }
+
+  /** The requests that were let out, in order, as the server would have got them. Those to servers of this machine are really made, and not here. */
+  get fetches(): readonly HarnessRequest[] {
+    return this.#parts.network.requests;
+  }
+
+  /** What an operator may know about the plugin: hooks, diagnostics, budgets. */
+  inspect(): PluginReport {
+    return this.host.inspect(this.id);
+  }
+
+  async close(): Promise<void> {
+    await this.host.close();
+    this.#parts.log.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #caughtUp<T>(work: Promise<T>): Promise<T> {
+    const done = await work;
+    await this.#host.run(BEHIND, {});
+    return done;
+  }
+}
+
+export type { HarnessApprover, HarnessDecision } from "./testing-gateway.ts";
+export type { HarnessAnswer, HarnessRequest, HarnessServer } from "./testing-network.ts";
+export type { HarnessApprovals, HarnessLine, HarnessSessions };
