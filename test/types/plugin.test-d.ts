@@ -62,8 +62,7 @@ test("tools, commands, methods and services are typed", () => {
   api.registerTool((ctx) => (ctx.sessionKey ? { name: "t", execute: () => ctx.sessionKey } : null), { optional: true });
   api.registerCommand({ name: "c", handler: ({ args }) => ({ text: args }) });
   api.registerGatewayMethod("m", (call) => call.respond(true, {}));
-  expectTypeOf(api.registerService).toBeFunction();
-  api.registerService({ id: "s", async start() {} });
+  expectTypeOf(api.registerService({ id: "s", async start() {} })).toEqualTypeOf<void>();
   // @ts-expect-error a tool does something
   api.registerTool({ name: "t" });
   // @ts-expect-error a service has an id
