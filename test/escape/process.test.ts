@@ -88,11 +88,12 @@ it("does not get the descriptors that the gateway was itself started with", asyn
 contract("the environment", (isolation) => {
   it("is not visible to a plugin", async () => {
     await using host = await open(isolation, { config: WALLED, plugins: [actor("a")] });
-    expect(await ask(host, "a", "[typeof process, typeof globalThis.process, typeof Deno]")).toEqual([
-      "undefined",
-      "undefined",
-      "undefined",
-    ]);
+    const seen = "[process.env, Object.keys(process.env).length, process.pid, process.execPath, process.cwd(), typeof Deno]";
+    const [env, count, pid, execPath, cwd, deno] = (await ask(host, "a", seen)) as [object, number, number, string, string, string];
+    expect([env, count, pid, deno]).toEqual([{}, 0, 1, "undefined"]);
+    // Nor where the gateway lies, and what runs it.
+    expect([execPath, cwd]).not.toContain(process.execPath);
+    expect(cwd).toBe("/home/plugin");
   });
 
   it("does not keep a plugin from seeing the gateway's clock", async () => {
