@@ -278,7 +278,7 @@ function install(): void {
   fixBuffers();
 }
 
-/** Our own loader of chunks comes from the script around this one (host/bundler-guest.ts). */
+/** Our own loader of chunks comes from the script around this one (host/bundler-join.ts). */
 export default function start(loadChunk: LoadChunk): object {
   install();
   openLibrary(loadChunk);
