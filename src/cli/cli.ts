@@ -23,20 +23,20 @@ export async function runCli(args: readonly string[], verbs: readonly Verb[], { 
     else if (word === undefined) {
       err.line(helpOfAll(verbs, err));
       return EXIT.usage;
-    } else return await runVerb(find(word, verbs), rest, { out, err });
+    } else return await runVerb(find(word, verbs), rest, verbs, { out, err });
     return EXIT.ok;
   } catch (error) {
     return explain(error, err);
   }
 }
 
-async function runVerb(verb: Verb, args: readonly string[], { out, err }: Terminals): Promise<number> {
+async function runVerb(verb: Verb, args: readonly string[], verbs: readonly Verb[], { out, err }: Terminals): Promise<number> {
   const { values, positionals } = parse(verb, args);
   if (values.help === true) {
     out.line(helpOf(verb, out));
     return EXIT.ok;
   }
-  return verb.run({ values, positionals, isJson: values.json === true, out, err });
+  return verb.run({ values, positionals, isJson: values.json === true, out, err, verbs });
 }
 
 function find(word: string, verbs: readonly Verb[]): Verb {

@@ -36,11 +36,15 @@ export function helpOf(verb: Verb, { paint }: Terminal): string {
     paint("bold", "Examples:"),
     ...verb.examples.map((example) => `  ${example}`),
     "",
-    `${paint("bold", "Exit codes:")} 0 done, 1 failed, 2 used wrongly`,
+    `${paint("bold", "Exit codes:")} ${exitCodes(verb)}`,
   ].join("\n");
 }
 
-function signature(name: string, { type, choices, value, multiple }: Option): string {
+export function exitCodes({ exits = { ok: "done", failed: "failed" } }: Verb): string {
+  return `0 ${exits.ok}, 1 ${exits.failed}, 2 used wrongly`;
+}
+
+export function signature(name: string, { type, choices, value, multiple }: Option): string {
   const placeholder = type === "string" ? ` <${choices?.join("|") ?? value ?? "value"}>` : "";
   return `--${name}${placeholder}${multiple ? " …" : ""}`;
 }

@@ -28,6 +28,8 @@ export interface Invocation<O extends Options = Options> {
   readonly isJson: boolean;
   readonly out: Terminal;
   readonly err: Terminal;
+  /** All there are. */
+  readonly verbs: readonly Verb[];
 }
 
 export interface Verb<O extends Options = Options> {
@@ -39,6 +41,10 @@ export interface Verb<O extends Options = Options> {
   readonly options: O;
   /** At least one: people copy before they read. */
   readonly examples: readonly [string, ...string[]];
+  /** What `--json` prints, in a line for docs/cli.md. */
+  readonly prints: string;
+  /** What its exit codes mean, where that is not plain. */
+  readonly exits?: { readonly ok: string; readonly failed: string };
   /** Gives the exit code. Import what is heavy in here, so that `--help` stays quick. */
   run(invocation: Invocation<O>): Promise<number>;
 }

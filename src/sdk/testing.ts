@@ -2,9 +2,7 @@
  * `creel/testing`: the real sandbox in an author's test, with any test runner. The plugin is bundled, loaded and called as a gateway
  * would; what the test stands in for is the gateway's sessions and users, and the servers beyond this machine.
  */
-import * as z from "zod";
 import type { Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
-import { defineHook } from "../protocol/catalog.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import { ERRORS } from "../protocol/errors.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
@@ -13,6 +11,7 @@ import type { CallError, Outcome } from "../protocol/outcome.ts";
 import type { FunctionCallOptions, FunctionTarget } from "../host/function-calls.ts";
 import type { PluginReport } from "../host/inspect.ts";
 import type { Logger } from "../host/log.ts";
+import { accompanied, COURIER, COURIER_HOOKS } from "./courier.ts";
 import { openHostWith } from "./gateway.ts";
 import type { Host } from "./gateway.ts";
 import type { OpenOptions, PluginSpec } from "./options.ts";
@@ -57,19 +56,6 @@ export class PluginLoadError extends Error {
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A handler's log lines travel behind its answer. Whoever has been through the lane once more has them all. */
-const BEHIND = "creel:harness";
-const behind = defineHook({
-  name: BEHIND,
-  kind: "modify",
-  summary: "Comes back when all is there that was sent before.",
-  event: z.object({}),
-  context: z.object({}),
-  result: z.object({}),
-  merge: {},
-});
-const COURIER: PluginSpec = { id: "creel-harness", source: `export default (api) => { api.on("${BEHIND}", () => {}); };` };
-
 /** Rejects with a `PluginLoadError` when the plugin does not load. Close it, or declare it with `await using`. */
 export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const parts = {
@@ -99,7 +85,7 @@ interface Parts {
   readonly log: HarnessLog;
 }
 
-type OwnHost = Host<Catalog & { readonly [BEHIND]: typeof behind }>;
+type OwnHost = Host<Catalog & typeof COURIER_HOOKS>;
 
 function open(options: HarnessOptions, { sessions, approvals, network }: Parts): Promise<OwnHost> {
   const { plugin, isolation = "thread", settings = {}, gateway, logger = silent, ...own } = options;
@@ -111,7 +97,7 @@ function open(options: HarnessOptions, { sessions, approvals, network }: Parts):
       // A process that is kept warm for the next one's death has nothing to do in a test.
       config: { ...settings, sandbox: { spare: false, ...settings.sandbox } },
       plugins: [spec, COURIER],
-      hooks: { [BEHIND]: behind },
+      hooks: COURIER_HOOKS,
       gateway: {
         getSession: async (key) => sessions.get(key),
         patchSession: async (patch) => ({ sessionEntry: sessions.patch(patch) }),
@@ -141,7 +127,7 @@ export class Harness implements AsyncDisposable {
 
   /** Runs a hook, as the gateway does. What the handlers logged until they answered is in `logs` then. */
   async run<N extends HookName>(hook: N, event: EventOf<Catalog[N]>, ctx?: ContextOf<Catalog[N]>): Promise<Outcome<ResultOf<Catalog[N]>>> {
-    return this.#caughtUp(this.host.run(hook, event, ctx));
+    return accompanied(this.#host, this.host.run(hook, event, ctx));
   }
 
   /** Tells an event. A gateway does not wait for its observers; a test can. */
@@ -150,12 +136,12 @@ export class Harness implements AsyncDisposable {
     event: EventOf<Catalog[N]>,
     ctx?: ContextOf<Catalog[N]>,
   ): Promise<Outcome> {
-    return this.#caughtUp(this.host.run(hook, event, ctx));
+    return accompanied(this.#host, this.host.run(hook, event, ctx));
   }
 
   /** Calls a tool, a command or a gateway method that the plugin has declared. */
   async call(target: FunctionTarget, argument?: unknown, options?: FunctionCallOptions): Promise<FunctionOutcome> {
-    return this.#caughtUp(this.host.call(target, argument, options));
+    return accompanied(this.#host, this.host.call(target, argument, options));
   }
 
   /** What the plugin has logged so far. */
@@ -200,12 +186,6 @@ export class Harness implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #caughtUp<T>(work: Promise<T>): Promise<T> {
-    const done = await work;
-    await this.#host.run(BEHIND, {});
-    return done;
   }
 }
 

@@ -6,6 +6,7 @@ import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
 import { CreelError } from "../../src/protocol/errors.ts";
 import { ANSI, creel } from "./creel.ts";
+import { creelHere } from "./in-process.ts";
 
 const greet = defineVerb({
   name: "greet",
@@ -17,6 +18,7 @@ const greet = defineVerb({
     to: { type: "string", multiple: true, value: "name", help: "whom else" },
   },
   examples: ["creel greet world"],
+  prints: "what it was given",
   async run({ values, positionals, isJson, out }) {
     if (positionals[0] === "nobody") throw new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: "nobody" });
     if (positionals[0] === "bug") throw new TypeError("oops");
@@ -102,8 +104,8 @@ describe("the real command", () => {
   });
 
   it.each(VERBS.map(({ name }) => name))("has an example in the help of %s", async (name) => {
-    const { code, stdout } = await creel([name, "--help"]);
+    const { code, out } = await creelHere(name, "--help");
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`Examples:\n  creel ${name}`));
+    expect(out).toMatch(new RegExp(`Examples:\n  creel ${name}`));
   });
 });

@@ -18,6 +18,8 @@ export const check = defineVerb({
     "creel check ./my-plugin --types none",
     "creel check ./my-plugin --json | jq '.problems[].message'",
   ],
+  prints: "what was found: `id`, `hooks`, `bundleBytes`, `types`, `problems` (each with `step`, `message`, `at`, `fix`) and `remarks`",
+  exits: { ok: "it runs in the sandbox", failed: "there are problems" },
   async run({ values, positionals, isJson, out }) {
     const [path, extra] = positionals;
     if (path === undefined || extra !== undefined)

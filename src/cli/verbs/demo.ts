@@ -9,6 +9,8 @@ export const demo = defineVerb({
     plugin: { type: "string", multiple: true, value: "path", help: "a plugin of your own, played in the same turn" },
   },
   examples: ["creel demo", "creel demo --plugin ./my-plugin.ts", "creel demo --json | jq '.turn.steps[] | select(.kind == \"hook\")'"],
+  prints: "every step of both turns, with its outcome, log lines and costs",
+  exits: { ok: "played", failed: "a plugin did not load" },
   async run({ values, isJson, out }) {
     const { play } = await import("../demo/play.ts");
     const { timeline } = await import("../demo/timeline.ts");

@@ -8,6 +8,8 @@ export const doctor = defineVerb({
     config: { type: "string", value: "path", help: "the creel.json whose sandbox section counts (default: none)" },
   },
   examples: ["creel doctor", "creel doctor --config creel.json", "creel doctor --json | jq '.layers[] | select(.isOn | not) | .why'"],
+  prints: "each layer with `isOn`, `by` or `why` and `fix`, whether a plugin answered, and `isSound`",
+  exits: { ok: "what matters most is on", failed: "it is not" },
   async run({ values, isJson, out }) {
     const { examine } = await import("../doctor/examine.ts");
     const { page } = await import("../doctor/page.ts");

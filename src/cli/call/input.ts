@@ -1,0 +1,70 @@
+/** What `creel call` is given: the hook's name, and its event and context as JSON, as a file or on stdin. A mistake says where it is. */
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { suggest } from "../../host/suggest.ts";
+import { prepare } from "../../host/runner/prepare.ts";
+import { CATALOG } from "../../protocol/catalog.ts";
+import type { AnyHook, HookName } from "../../protocol/catalog.ts";
+import { CreelError } from "../../protocol/errors.ts";
+import { sampleEvent } from "../../protocol/sample.ts";
+import { UsageError } from "../options.ts";
+
+export interface CallInput {
+  readonly hook: HookName;
+  readonly event: Record<string, unknown>;
+  readonly ctx: Record<string, unknown> | undefined;
+}
+
+export function findHook(name: string | undefined, extra: string | undefined): AnyHook & { readonly name: HookName } {
+  const fix = "docs/hooks.md has the names, and what each hook is for";
+  if (name === undefined || extra !== undefined) throw new UsageError("it takes the name of one hook, such as before_tool_call", fix);
+  if (!Object.hasOwn(CATALOG, name)) throw new UsageError(`there is no hook named "${name}"${suggest(name, Object.keys(CATALOG))}`, fix);
+  return CATALOG[name as HookName];
+}
+
+/** The smallest event that the hook takes. */
+export function exampleOf(hook: AnyHook): Record<string, unknown> {
+  return sampleEvent(hook);
+}
+
+export async function readInput(
+  hook: AnyHook & { readonly name: HookName },
+  event: string | undefined,
+  ctx: string | undefined,
+): Promise<CallInput> {
+  const fix = `"creel call ${hook.name} --example" prints an event to begin with`;
+  if (event === undefined) throw new UsageError("it needs an event: --event, as JSON, as @file, or - for stdin", fix);
+  if (event === "-" && ctx === "-") throw new UsageError("stdin can be the event or the context, not both", fix);
+  const input = {
+    hook: hook.name,
+    event: await readJson("event", event),
+    ctx: ctx === undefined ? undefined : await readJson("ctx", ctx),
+  };
+  try {
+    // As the host will: before anything is started for it.
+    prepare(hook, input.event, input.ctx);
+  } catch (error) {
+    if (error instanceof CreelError) throw new UsageError(error.message, fix);
+    throw error;
+  }
+  return input;
+}
+
+async function readJson(option: string, given: string): Promise<Record<string, unknown>> {
+  const source = given === "-" ? "stdin" : given.startsWith("@") ? given.slice(1) : `--${option}`;
+  const fix = `give it as JSON in quotes (--${option} '{…}'), as a file (--${option} @file.json), or on stdin (--${option} -)`;
+  let value: unknown;
+  try {
+    value = JSON.parse(await readText(given));
+  } catch (error) {
+    throw new UsageError(`the ${option} cannot be read from ${source}: ${(error as Error).message}`, fix);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new UsageError(`the ${option} in ${source} is not an object`, fix);
+  return value as Record<string, unknown>;
+}
+
+function readText(given: string): Promise<string> {
+  if (given === "-") return text(process.stdin);
+  return given.startsWith("@") ? readFile(given.slice(1), "utf8") : Promise.resolve(given);
+}

@@ -1,0 +1,48 @@
+/** `creel call`: the shell's way in. Runs one hook, and prints what came of it. */
+import { CALL_OPTIONS } from "../call/options.ts";
+import { defineVerb, EXIT } from "../verb.ts";
+
+export const call = defineVerb({
+  name: "call",
+  summary: "runs one hook through plugins and prints what they decided, and what each call cost",
+  takes: "<hook>",
+  options: {
+    ...CALL_OPTIONS,
+    plugin: { type: "string", multiple: true, value: "path", help: "a plugin to call; without --config, only those that are named" },
+    example: { type: "boolean", help: "print the smallest event that the hook takes, and run nothing" },
+  },
+  examples: [
+    "creel call before_tool_call --example",
+    `creel call before_tool_call --plugin ./my-plugin --event '{"toolName":"exec","params":{"command":"ls"}}'`,
+    "creel call message_sending --config creel.json --event @message.json --json | jq .result.content",
+  ],
+  prints: "the outcome, as `host.run` gives it; with `--example`, the event",
+  exits: { ok: "the hook was run, whatever was decided", failed: "it could not be run" },
+  async run({ values, positionals, isJson, out, err }) {
+    const { exampleOf, findHook, readInput } = await import("../call/input.ts");
+    const hook = findHook(positionals[0], positionals[1]);
+    if (values.example) {
+      out.line(JSON.stringify(exampleOf(hook), undefined, 2));
+      return EXIT.ok;
+    }
+    const input = await readInput(hook, values.event, values.ctx);
+    const { Caller } = await import("../call/caller.ts");
+    const { failure, page, told } = await import("../call/page.ts");
+    await using caller = await Caller.open({
+      plugins: values.plugin ?? [],
+      config: values.config,
+      isolation: values.isolation ?? "process",
+      approval: values.approve,
+      log: (line) => told(line, err),
+    });
+    for (const { plugin, remark } of caller.remarks()) err.line(`${err.paint("yellow", "!")} ${plugin}: ${remark}`);
+    const failures = caller.failures();
+    for (const { report } of failures) failure(report, err);
+    if (failures.some(({ isNamed }) => isNamed)) return EXIT.failed;
+    const outcome = await caller.call(input);
+    // Missing values as null: every key is there, whatever happened.
+    if (isJson) out.line(JSON.stringify(outcome, (_, value: unknown) => value ?? null, 2));
+    else page(outcome, out);
+    return EXIT.ok;
+  },
+});
