@@ -10,7 +10,7 @@ import { bundler } from "./bundler.ts";
 import type { Bundled } from "./bundler.ts";
 import { readsFiles } from "./bundler-imports.ts";
 import { sourceMap } from "./bundler-message.ts";
-import type { Builtin } from "./bundler-message.ts";
+import type { Builtin, BundleScan } from "./bundler-message.ts";
 
 export interface PluginBundle {
   /** The body of a CommonJS module. */
@@ -37,16 +37,28 @@ const NO_MAP = `{"version":3,"sources":[],"mappings":""}`;
 
 /** `adapter` is the text of a virtual entry, which imports the real one as ADAPTED and so never mentions the host's paths. `ownsRoot`: all of the folder is the plugin's. */
 export async function bundleFile(root: string, entry: string, adapter?: string, ownsRoot = false): Promise<PluginBundle> {
-  const made = named(
+  return checked(await builtFile(root, entry, adapter, ownsRoot, false));
+}
+
+/** For whoever is to decide about a plugin: the bundle, and what its code shows. All of the folder is the plugin's. */
+export async function bundleAndScan(
+  root: string,
+  entry: string,
+  adapter: string | undefined,
+): Promise<{ bundle: PluginBundle; scan: BundleScan }> {
+  const built = await builtFile(root, entry, adapter, true, true);
+  if (!built.scan) throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: "the bundler did not say what its code shows" });
+  return { bundle: checked(built), scan: built.scan };
+}
+
+function builtFile(root: string, entry: string, adapter: string | undefined, ownsRoot: boolean, scans: boolean): Promise<Bundled> {
+  const request = { kind: "plugin", cwd: root, root, ownsRoot, scans } as const;
+  return named(
     basename(entry),
     adapter === undefined
-      ? bundler.bundle({ kind: "plugin", cwd: root, root, ownsRoot, input: entry, hasText: false })
-      : bundler.bundle(
-          { kind: "plugin", cwd: root, root, ownsRoot, input: ADAPTER, alias: { name: ADAPTED, path: entry }, hasText: true },
-          adapter,
-        ),
+      ? bundler.bundle({ ...request, input: entry, hasText: false })
+      : bundler.bundle({ ...request, input: ADAPTER, alias: { name: ADAPTED, path: entry }, hasText: true }, adapter),
   );
-  return checked(await made);
 }
 
 /** Bundling the same text again is common: hosts are opened again, several plugins have one text. The least recently used goes. */

@@ -15,11 +15,12 @@ import { eager } from "./bundler-eager.ts";
 import { Fence } from "./bundler-fence.ts";
 import { Imports, readsFiles } from "./bundler-imports.ts";
 import { joinChunks, joinGuest } from "./bundler-join.ts";
-import type { Builtin, BundleRequest } from "./bundler-message.ts";
+import type { Builtin, BundleRequest, BundleScan } from "./bundler-message.ts";
 import { placed } from "./bundler-meta.ts";
 import { packageFiles } from "./package-files.ts";
 import { Modes } from "./bundler-modes.ts";
 import { missingModules } from "./missing-modules.ts";
+import { Scans } from "./bundler-scans.ts";
 import { thin } from "./bundler-thin.ts";
 import { GuestNames } from "./bundler-names.ts";
 
@@ -31,6 +32,8 @@ export interface Built {
   readonly builtins: readonly Builtin[];
   /** The plugin's own files, as JSON; empty when its code cannot read them. */
   readonly own: string;
+  /** If it was asked for. */
+  readonly scan?: BundleScan;
 }
 
 /** Our own SDK is types and an identity function: nothing of it is needed inside. */
@@ -65,7 +68,8 @@ export async function bundlePlugin(request: PluginRequest, text: string): Promis
 }
 
 async function bundled(request: PluginRequest, text: string, builds: typeof PLAIN): Promise<Built> {
-  const { cwd, input, root, ownsRoot, alias, hasText } = request;
+  const { cwd, input, root, ownsRoot, alias, hasText, scans } = request;
+  const scanned = scans ? new Scans() : undefined;
   const fence = new Fence(cwd, root);
   const modes = new Modes();
   const names = new GuestNames(root ?? cwd);
@@ -99,6 +103,7 @@ async function bundled(request: PluginRequest, text: string, builds: typeof PLAI
     transform: (code, id) => {
       if (id === SDK_ID) return null;
       imports.scan(code);
+      if (!(hasText && id === entry)) scanned?.add(id, names.name(id), code);
       return placed(code, names.path(id), hasText && id === entry);
     },
     moduleParsed: (module) => modes.note(module, hasText && module.id === entry),
@@ -115,6 +120,7 @@ async function bundled(request: PluginRequest, text: string, builds: typeof PLAI
     banner: ({ moduleIds }) => modes.directive(moduleIds),
   };
   let made: { code: string; map: string };
+  let modules: readonly string[];
   try {
     await using build = await rolldown({
       input,
@@ -126,7 +132,9 @@ async function bundled(request: PluginRequest, text: string, builds: typeof PLAI
       logLevel: "silent",
       treeshake: true,
     });
-    made = onlyChunk((await build.generate({ ...common, codeSplitting: false, file: "plugin.js" })).output);
+    const { output } = await build.generate({ ...common, codeSplitting: false, file: "plugin.js" });
+    made = onlyChunk(output);
+    modules = output[0].moduleIds;
     if (modes.isMixed) {
       const groups = [{ name: "sloppy", test: (id: string) => modes.isSloppy(id) }];
       const fileNames = { entryFileNames: "plugin.js", chunkFileNames: "[name].js" };
@@ -143,7 +151,7 @@ async function bundled(request: PluginRequest, text: string, builds: typeof PLAI
   if (bytes > LIMITS.bundleBytes) throw new CreelError("ERR_PLUGIN_SIZE", { bytes });
   const builtins = imports.within(made.code);
   const own = root !== undefined && readsFiles(builtins, made.code) ? packageFiles(root, ownsRoot ? undefined : fence.own()) : "";
-  return { ...made, files: fence.files, builtins, own };
+  return { ...made, files: fence.files, builtins, own, ...(scanned && { scan: scanned.of(modules) }) };
 }
 
 /** A script whose value is the table of entry points: what every cell needs, and what it loads when it is touched, as one chunk each. */

@@ -35,5 +35,6 @@ async function serve(frame: string): Promise<void> {
     // A message may quote a line of the plugin's, and a line may be the whole plugin.
     return say({ kind: "refused", ...(typeof bytes === "number" && { bytes }) }, String(detail ?? "").slice(0, LIMITS.errorStackChars));
   }
-  say({ kind: "bundled", files: built.files, builtins: [...built.builtins] }, built.code, built.map, built.own);
+  const { files, builtins, scan } = built;
+  say({ kind: "bundled", files, builtins: [...builtins], ...(scan && { scan }) }, built.code, built.map, built.own);
 }

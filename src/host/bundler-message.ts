@@ -19,6 +19,8 @@ export type BundleRequest =
       readonly alias?: { readonly name: string; readonly path: string };
       /** The entry's text is the body. */
       readonly hasText: boolean;
+      /** Is it to be said what its code shows? */
+      readonly scans?: boolean;
     }
   /** The bootstrap that runs in every isolate: our own text. */
   | { readonly kind: "guest" };
@@ -32,12 +34,40 @@ export const builtin = z.object({
 });
 export type Builtin = z.infer<typeof builtin>;
 
+export const SEVERITIES = ["info", "warn", "critical"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** How much a scan may say. The worst is said first. */
+export const SCAN_LIMITS = { origins: 200, env: 100, uses: 16, findings: 300, fileChars: 256 } as const;
+
+const place = { file: z.string().max(SCAN_LIMITS.fileChars), line: z.int().positive() };
+/** What the code of a bundle shows: all modules of it, with the file and line as its author knows them. */
+export const bundleScan = z.object({
+  files: z.int().nonnegative(),
+  /** In literals. */
+  origins: z.array(z.object({ origin: z.string().max(300), ...place })).max(SCAN_LIMITS.origins),
+  /** Names read of `process.env`. */
+  env: z.array(z.string().max(128)).max(SCAN_LIMITS.env),
+  /** What it would need a grant for. */
+  uses: z.array(z.string().max(32)).max(SCAN_LIMITS.uses),
+  findings: z
+    .array(z.object({ rule: z.string().max(32), severity: z.enum(SEVERITIES), ...place, message: z.string().max(300) }))
+    .max(SCAN_LIMITS.findings),
+});
+export type BundleScan = z.infer<typeof bundleScan>;
+export type ScanFinding = BundleScan["findings"][number];
+
 export const bundlerAnswer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("ready") }),
   /** From here on, whatever happens to the process is the plugin's doing. */
   z.object({ kind: z.literal("begun") }),
   /** Bodies: the code, its source map, and the plugin's own files if its code can read them. `files`: how many were read for it. */
-  z.object({ kind: z.literal("bundled"), files: z.int().nonnegative(), builtins: z.array(builtin).max(128).default([]) }),
+  z.object({
+    kind: z.literal("bundled"),
+    files: z.int().nonnegative(),
+    builtins: z.array(builtin).max(128).default([]),
+    scan: bundleScan.optional(),
+  }),
   /** Body: why. `bytes`: the bundle is too large. */
   z.object({ kind: z.literal("refused"), bytes: z.int().nonnegative().optional() }),
 ]);

@@ -4,9 +4,7 @@
  * text: a comment is not a finding. It finds what is there to be found; what is hidden well enough, it does not.
  */
 import { parseSync } from "rolldown/utils";
-
-export const SEVERITIES = ["info", "warn", "critical"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+import type { Severity } from "./bundler-message.ts";
 
 export interface Finding {
   readonly rule: ScanRule;

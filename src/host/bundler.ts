@@ -6,7 +6,7 @@
 import { CreelError } from "../protocol/errors.ts";
 import { pack } from "../protocol/frame.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Builtin, BundleRequest } from "./bundler-message.ts";
+import type { Builtin, BundleRequest, BundleScan } from "./bundler-message.ts";
 import { oneLine } from "./guest-error.ts";
 import { BundlerProcess, PROCESS_OPTIONS } from "./bundler-process.ts";
 import type { Answer, ProcessOptions } from "./bundler-process.ts";
@@ -33,6 +33,7 @@ export interface Bundled {
   readonly files: number;
   readonly builtins: readonly Builtin[];
   readonly own: string;
+  readonly scan: BundleScan | undefined;
 }
 
 export class Bundler {
@@ -57,7 +58,10 @@ export class Bundler {
       this.#staff();
     });
     const [first = "", map = "", own = ""] = bodies;
-    if (answer.kind === "bundled") return { code: first, map, files: answer.files, builtins: answer.builtins, own };
+    if (answer.kind === "bundled") {
+      const { files, builtins, scan } = answer;
+      return { code: first, map, files, builtins, own, scan };
+    }
     const bytes = answer.kind === "refused" ? answer.bytes : undefined;
     if (bytes !== undefined) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundleBytes });
     throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: oneLine(first) });

@@ -25,6 +25,8 @@ export interface Facts {
   quarantine: { plugin: string; state: CircuitState | "released"; why: string; until?: Date };
   /** A secret was sent with a plugin's request, or found in the answer and taken out. */
   secret: { plugin: string; secret: string; origin: string; what: "sent" | "redacted" };
+  /** A plugin asked for what it was not granted, or what is not there. */
+  refused: { plugin: string; service: string; message: string };
   /** A thread or the process behind lanes died and was started again. */
   restart: { why: string; lanes: readonly number[]; culprit: string | undefined };
 }
@@ -41,6 +43,7 @@ const CHANNELS: Record<FactName, Channel> = {
   quarantine: channel("creel:quarantine"),
   restart: channel("creel:restart"),
   secret: channel("creel:secret"),
+  refused: channel("creel:refused"),
 };
 
 /** On the channel every fact names its host: channels are shared by the process. */

@@ -191,7 +191,7 @@ export class CoreHost {
         this.#plugins.renew(plugin, cell, why);
       },
     });
-    this.#services = new Services([
+    const services = [
       volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
       fetchServices(new Fetches({ secrets: options.secrets, network: options.network }), this.#causes, guard),
@@ -199,7 +199,10 @@ export class CoreHost {
       touchedServices(),
       kvServices(this.#kv),
       scheduleServices(this.#schedule),
-    ]);
+    ];
+    this.#services = new Services(services, ({ id }, service, message) =>
+      this.#events.publish("refused", { plugin: id, service, message }),
+    );
     this.#hearing = new Hearing({
       host: this.id,
       plugins: this.#plugins,

@@ -21,7 +21,8 @@ export interface PluginFiles {
   readonly hook?: HookFolder;
 }
 
-const MANIFESTS = ["creel.plugin.json", "openclaw.plugin.json"];
+const OPENCLAW = "openclaw.plugin.json";
+export const MANIFESTS = ["creel.plugin.json", OPENCLAW];
 const ENTRIES = ["index.ts", "index.js", "index.mjs", "src/index.ts", "src/index.js"];
 
 /** `path` is a folder, with a manifest or a HOOK.md or neither, or the entry file itself. */
@@ -63,7 +64,8 @@ async function readManifest(root: string): Promise<PluginManifest | undefined> {
     const path = join(root, name);
     const text = await readFile(path, "utf8").catch(() => undefined);
     if (text === undefined) continue;
-    const parsed = pluginManifest.safeParse(parseJson(text, path));
+    const found = parseJson(text, path);
+    const parsed = pluginManifest.safeParse(name === OPENCLAW ? withoutPermissions(found) : found);
     if (!parsed.success) throw new CreelError("ERR_PLUGIN_MANIFEST", { path, ...firstIssue(parsed.error) });
     checkedId(parsed.data.id);
     return parsed.data;
@@ -77,6 +79,13 @@ async function packageEntries(root: string): Promise<string[]> {
   if (text === undefined) return [];
   const found = parseJson(text, join(root, "package.json")) as { openclaw?: { runtimeExtensions?: unknown; extensions?: unknown } } | null;
   return [found?.openclaw?.runtimeExtensions, found?.openclaw?.extensions].flat().filter((entry) => typeof entry === "string");
+}
+
+/** Whatever OpenClaw means by that key, it is not ours. */
+function withoutPermissions(manifest: unknown): unknown {
+  if (typeof manifest !== "object" || manifest === null) return manifest;
+  const { permissions: _, ...rest } = manifest as Record<string, unknown>;
+  return rest;
 }
 
 function parseJson(text: string, path: string): unknown {

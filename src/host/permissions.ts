@@ -1,4 +1,5 @@
 /** Trusted side: which hooks a plugin may listen to. OpenClaw's two switches, with OpenClaw's meaning. */
+import { CATALOG, familyOf } from "../protocol/catalog.ts";
 import type { AnyHook } from "../protocol/catalog.ts";
 import type { Plugin } from "./plugin.ts";
 
@@ -12,3 +13,14 @@ export function missingPermission(hook: AnyHook, plugin: Pick<Plugin, "id" | "ho
   }
   return undefined;
 }
+
+/**
+ * Why a plugin that was installed does not get a hook: nobody has seen it ask for it. A gateway's own hooks are not known when a plugin is installed.
+ * SECURITY: a plugin may register otherwise when it is looked at. test/contract/installed.test.ts
+ */
+export function notAccepted(key: string, { id, acceptedHooks }: Pick<Plugin, "id" | "acceptedHooks">): string | undefined {
+  if (!acceptedHooks || acceptedHooks.has(key) || !KNOWN.has(key)) return undefined;
+  return `"${key}" is left out: the plugin did not ask for it when it was accepted; "creel update ${id}" looks at it again`;
+}
+
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(CATALOG).flatMap((name) => [name, familyOf(name) ?? name]));

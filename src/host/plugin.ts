@@ -40,6 +40,8 @@ export interface Plugin {
   readonly contractTools: readonly string[] | undefined;
   readonly hooks: PluginHooksConfig | undefined;
   readonly grants: Grants;
+  /** The hooks of the catalog that it was accepted with, if it was installed: others it does not get. */
+  readonly acceptedHooks?: ReadonlySet<string> | undefined;
   /** Variables that the operator set for it alone. */
   readonly env: Readonly<Record<string, string>>;
   readonly budget: PluginBudget;

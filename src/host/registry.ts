@@ -11,7 +11,7 @@ import type { HandlerOptions, Registration } from "../protocol/registration.ts";
 import { callBudget } from "./budget.ts";
 import type { CallBudget } from "./budget.ts";
 import { oneLine } from "./guest-error.ts";
-import { missingPermission } from "./permissions.ts";
+import { missingPermission, notAccepted } from "./permissions.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import { suggest } from "./suggest.ts";
 
@@ -75,7 +75,7 @@ export class Registry {
       if (declared) continue;
       const hook = this.#hooks[key] ?? this.#anyOf(key);
       const refusal = hook
-        ? (this.#switchedOff(hook, key) ?? missingPermission(hook, plugin))
+        ? (this.#switchedOff(hook, key) ?? missingPermission(hook, plugin) ?? notAccepted(key, plugin))
         : `there is no hook named "${oneLine(key, LIMITS.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
       if (refusal !== undefined) {
         diagnostics.push(refusal);

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "./limits.ts";
+import { requestedPermissions } from "./permissions.ts";
 import { pluginLimitsConfig } from "./plugin-limits.ts";
 import { secretConfig, secretName } from "./secret-config.ts";
 
@@ -138,5 +139,7 @@ export const pluginManifest = z.looseObject({
   main: z.string().optional(),
   /** What it says it adds to a gateway. Where this is written, a tool that is not named here is refused, as OpenClaw does. */
   contracts: z.looseObject({ tools: z.array(z.string()).optional() }).optional(),
+  /** Of a creel.plugin.json: what it asks to be granted, and why. */
+  permissions: requestedPermissions.optional(),
 });
 export type PluginManifest = z.infer<typeof pluginManifest>;

@@ -348,6 +348,36 @@ export const ERRORS = {
     message: 'the dependency "{dependency}" cannot be pinned: {detail}',
     fix: "ask the author to depend on published packages only",
   },
+  ERR_INSTALL_REGISTER: {
+    audience: "operator",
+    message: 'the plugin "{plugin}" does not register in a sandbox without grants: {detail}',
+    fix: 'nothing was installed; "creel check" on its folder says more to its author',
+  },
+  ERR_INSTALL_DIGEST: {
+    audience: "operator",
+    message: "what is to be accepted is {given}, and what is there to be accepted is {found}",
+    fix: "look at the review again: what would be installed has changed, or is not what you looked at",
+  },
+  ERR_INSTALL_GRANT: {
+    audience: "operator",
+    message: '"{key}" is not among the permissions of the review{hint}',
+    fix: "use a key of the review: {known}",
+  },
+  ERR_INSTALL_BLOCKED: {
+    audience: "operator",
+    message: 'the plugin "{by}" does not let "{plugin}" be installed: {reason}',
+    fix: 'see the reason; if the guard itself is broken, "creel disable {by}" takes it out of the way',
+  },
+  ERR_INSTALL_RACE: {
+    audience: "operator",
+    message: 'the plugin "{plugin}" was changed by somebody else meanwhile',
+    fix: "nothing was changed; look at it again",
+  },
+  ERR_INSTALL_NO_STATE: {
+    audience: "operator",
+    message: "there is no state folder to keep plugins in",
+    fix: 'set "stateDir" in creel.json, or give --state-dir, or set CREEL_STATE_DIR',
+  },
   ERR_FETCH_URL: {
     audience: "author",
     message: "fetch cannot be asked for this URL: {detail}",

@@ -42,6 +42,7 @@ function checked(fault: (text: string) => string | undefined) {
 }
 
 export const origin = checked(originFault);
+export const fetchPrefix = checked(prefixFault);
 
 export const fetchGrant = z.union([
   origin,
@@ -50,7 +51,7 @@ export const fetchGrant = z.union([
     /** Default: all. */
     methods: z.array(z.enum(FETCH_METHODS)).min(1).optional(),
     /** Default: every path. `/v1` means `/v1` and what is below it. */
-    pathPrefix: checked(prefixFault).optional(),
+    pathPrefix: fetchPrefix.optional(),
     /** A name of `secrets`: the host sends it along. */
     secret: z.string().optional(),
   }),

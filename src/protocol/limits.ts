@@ -339,6 +339,10 @@ export const LIMITS = {
   /** package.json and a plugin's manifest. A large JSON Schema of its configuration fits in, and is nested about half as deep. */
   manifestBytes: 256 * 1024,
   manifestDepth: 64,
+  /** How long a plugin that is to be installed is watched after it has registered: what it began goes on for a moment. */
+  rehearsalMs: 250,
+  /** Lines and refusals of it that are kept meanwhile. */
+  rehearsalFacts: 1_000,
   /** Approval requests: OpenClaw's default and cap. */
   approvalMs: 120_000,
   maxApprovalMs: 600_000,

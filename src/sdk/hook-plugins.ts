@@ -29,7 +29,7 @@ export interface FoundPlugin {
   readonly grants?: Grants | undefined;
   readonly limits?: PluginLimitsConfig | undefined;
   /** What was accepted when it was installed; what the operator's configuration says is laid over it, key by key. */
-  readonly accepted?: { readonly grants: Grants; readonly hooks: PluginHooksConfig } | undefined;
+  readonly accepted?: { readonly grants: Grants; readonly hooks: PluginHooksConfig; readonly names?: ReadonlySet<string> } | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
 }

@@ -21,7 +21,7 @@ export async function installedPlugins(
 }
 
 async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
-  const { id, name, version, grants, permissions, enabled } = entry;
+  const { id, name, version, hooks, grants, permissions, enabled } = entry;
   // If it cannot be read now, it cannot be loaded either, and is then shown with the reason.
   let loaded = enabled ? await state.load(id).catch(() => undefined) : undefined;
   const { contracts, description } = pluginManifest.safeParse(loaded?.manifest).data ?? {};
@@ -39,7 +39,7 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
         return bundleOf(current);
       },
     },
-    accepted: { grants, hooks: permissions },
+    accepted: { grants, hooks: permissions, names: new Set(hooks.map(({ hook }) => hook)) },
     off: enabled ? undefined : `it is disabled: "creel enable ${id}" enables it`,
   };
 }

@@ -93,6 +93,10 @@ export interface InnerOptions {
   readonly network?: Network;
   /** Nothing is installed, and nothing survives. */
   readonly isBare?: boolean;
+  /** Instead of what configuration and environment say. */
+  readonly stateDir?: string;
+  /** What paths of the configuration are relative to. */
+  readonly base?: string;
   /** Only those of the installed plugins. */
   readonly installed?: (entry: LockEntry) => boolean;
   /** Beside all others. */
@@ -106,9 +110,9 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
   const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);
   const laneCount = lanes ?? Math.max(1, availableParallelism() - 1);
   const logger = options.logger ?? defaultLogger();
-  const base = typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd();
+  const base = inner.base ?? (typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd());
   const secrets = await readSecrets(sources, (path) => resolveFrom(base, path));
-  const stateDir = inner.isBare ? undefined : stateDirOf(config, base);
+  const stateDir = inner.isBare ? undefined : (inner.stateDir ?? stateDirOf(config, base));
   const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger, stateDir, inner });
   for (const { id, grants } of found) secrets.check(id, grants, sources);
   return {
@@ -220,6 +224,7 @@ function place(
     contractTools,
     hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
     grants: { ...accepted?.grants, ...entry?.grants, ...grants },
+    acceptedHooks: accepted?.names,
     env: { ...entry?.env, ...env },
     budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
     cpuShare: new CpuShare(),

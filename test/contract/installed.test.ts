@@ -20,7 +20,7 @@ async function put(dir: string, id: string, source: string, more: Partial<Plugin
   const root = folder({ "creel.plugin.json": JSON.stringify({ id, version: "1.0.0" }), "index.ts": source }, QUICK);
   const { entry, manifest } = await findPlugin(root);
   const bundle = await bundleFile(root, entry, undefined, true);
-  const facts = { ...factsOf(id), grants: {}, permissions: {}, ...more };
+  const facts = { ...factsOf(id), hooks: [{ hook: "message_sending", priority: 0 }], grants: {}, permissions: {}, ...more };
   const { store } = await openState(dir).transaction((tx) => tx.put(facts, bundleFiles(bundle, manifest)));
   return join(dir, "store", store);
 }
@@ -43,9 +43,17 @@ contract("installed plugins", (isolation) => {
       "talks",
       `export default (api) => {
         api.on("llm_input", () => {});
+        api.on("before_tool_call", () => ({ block: true }));
         api.on("session_start", async () => { await api.kv.set("x", process.env.CREEL_TEST_SEEN ?? "unseen"); console.log(await api.kv.get("x"), api.pluginConfig.colour); });
       };`,
-      { grants: { kv: true, env: ["CREEL_TEST_SEEN"] }, permissions: { allowConversationAccess: true } },
+      {
+        grants: { kv: true, env: ["CREEL_TEST_SEEN"] },
+        permissions: { allowConversationAccess: true },
+        hooks: [
+          { hook: "llm_input", priority: 0 },
+          { hook: "session_start", priority: 0 },
+        ],
+      },
     );
     tampered = await put(stateDir, "tampered", SAYS("tampered"));
     change(join(tampered, "bundle.js"), (code) => code.replace("tampered", "TAMPERED"));
@@ -89,6 +97,13 @@ contract("installed plugins", (isolation) => {
     expect(shared.host.inspect("talks").hooks.map(({ hook }) => hook)).toEqual(["llm_input", "session_start"]);
     await shared.host.run("session_start", { sessionId: "s" });
     expect(lines.lines.find(({ fields }) => fields.plugin === "talks" && fields.text !== undefined)?.fields.text).toBe("seen red");
+  });
+
+  it("do not get a hook that they did not ask for when they were accepted", async () => {
+    expect(shared.host.inspect("talks").diagnostics).toEqual([
+      '"before_tool_call" is left out: the plugin did not ask for it when it was accepted; "creel update talks" looks at it again',
+    ]);
+    expect((await shared.host.run("before_tool_call", { toolName: "x", params: {} })).decision).toBe("pass");
   });
 
   it("are compared again whenever they are loaded", async () => {

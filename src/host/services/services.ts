@@ -20,8 +20,12 @@ export class Services {
   readonly #services = new Map<string, Service>();
   readonly #pending = new Map<Plugin, number>();
 
-  constructor(groups: readonly ServiceGroup[]) {
+  readonly #onRefused: (plugin: Plugin, service: string, message: string) => void;
+
+  /** `onRefused` is told of what was not granted, and of what is not there. */
+  constructor(groups: readonly ServiceGroup[], onRefused: (plugin: Plugin, service: string, message: string) => void = () => {}) {
     this.#groups = groups;
+    this.#onRefused = onRefused;
     for (const { services } of groups) for (const [name, service] of Object.entries(services)) this.#services.set(name, service);
   }
 
@@ -53,6 +57,7 @@ export class Services {
     } catch (error) {
       const code = error instanceof CreelError ? error.code : "ERR_SERVICE_FAILED";
       const message = error instanceof Error ? error.message : String(error);
+      if (code === "ERR_GRANT_MISSING" || code === "ERR_SERVICE_UNKNOWN") this.#onRefused(plugin, oneLine(name, 64), oneLine(message));
       return { ok: false, text: JSON.stringify({ code, message: oneLine(message) }) };
     } finally {
       this.#pending.set(plugin, (this.#pending.get(plugin) ?? 1) - 1);

@@ -1,0 +1,258 @@
+/**
+ * Trusted side: from what a person typed to a plugin that is installed, step by step: fetched, verified, unpacked, bundled, looked at, rehearsed in a
+ * sandbox without grants, shown, decided on by the operator and then by the installed guards, and made part of the state in one step. Whatever
+ * goes wrong before that step, and whoever is killed before it, has changed nothing. SECURITY: test/install/install.test.ts
+ */
+import { basename } from "node:path";
+import { bundleAndScan } from "../host/bundle.ts";
+import { oneLine } from "../host/guest-error.ts";
+import { missingModules } from "../host/missing-modules.ts";
+import type { CreelConfig } from "../protocol/config.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { bundleFiles } from "../state/bundle-files.ts";
+import type { LockEntry, PluginFacts } from "../state/lock.ts";
+import { sorted } from "../state/lock.ts";
+import type { State } from "../state/state.ts";
+import { acceptedOf, asksOf, isCovered } from "./asks.ts";
+import { fetchPlugin } from "./fetch.ts";
+import type { Fetched, FetchStep } from "./fetch.ts";
+import { askGuards } from "./guards.ts";
+import type { GuardFinding } from "./guards.ts";
+import { readPluginFiles } from "./manifest.ts";
+import { packageFindings } from "./package-findings.ts";
+import { checkedInstallId } from "./plugin-id.ts";
+import { rehearse } from "./rehearsal.ts";
+import { changesOf, review as reviewSchema, reviewDigest, reviewHooks, scanOf, severities } from "./review.ts";
+import type { Review } from "./review.ts";
+import { parseSource } from "./source.ts";
+import type { Source } from "./source.ts";
+
+export type InstallStep =
+  | FetchStep
+  | { readonly step: "manifest" | "bundle" | "scan" | "register" | "review" | "activate"; readonly what: string }
+  | { readonly step: "before_install"; readonly what: string };
+
+/** What is granted of what the review lists, by key. */
+export type Decision = { readonly isAccepted: true; readonly keys: ReadonlySet<string> } | { readonly isAccepted: false };
+
+export interface InstallOptions {
+  readonly state: State;
+  readonly config: CreelConfig;
+  /** What paths of the configuration are relative to. */
+  readonly base: string;
+  readonly isolation?: "process" | "thread";
+  /** Who decides. */
+  readonly by: string;
+  readonly decide: (review: Review, digest: string) => Promise<Decision>;
+  readonly progress?: ((step: InstallStep) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For npm, beside the operator's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Update: this plugin and no other. */
+  readonly expected?: string;
+}
+
+export interface InstallResult {
+  /** `unchanged`: what is there is what is installed. */
+  readonly outcome: "installed" | "refused" | "unchanged";
+  readonly review: Review;
+  readonly digest: string;
+  readonly entry: LockEntry | undefined;
+  readonly guards: readonly string[];
+  /** What the guards added to the scan. */
+  readonly findings: readonly GuardFinding[];
+}
+
+/** The review, among the files of the store. */
+export const REVIEW = "review.json";
+
+export async function install(text: string, options: InstallOptions): Promise<InstallResult> {
+  const { state, progress, signal } = options;
+  const source = await parseSource(text);
+  using workspace = await state.workspace({ what: `creel install ${text}` });
+  const fetched = await fetchPlugin(source, workspace.path, { progress, signal, ...(options.env && { env: options.env }) });
+  const looked = await look(source, fetched, options);
+  const { review, before } = looked;
+  const digest = reviewDigest(review);
+  const result = { review, digest, entry: before, guards: [], findings: [] };
+  if (before && isSame(before, review)) return { ...result, outcome: "unchanged" };
+  signal?.throwIfAborted();
+  progress?.({ step: "review", what: review.id });
+  const decision = await options.decide(review, digest);
+  if (!decision.isAccepted) return { ...result, outcome: "refused" };
+  checkKeys(decision.keys, review);
+  progress?.({ step: "before_install", what: review.id });
+  const { asked, findings } = await askGuards(installEvent(source, review, before), {
+    isolation: options.isolation ?? "process",
+    config: options.config,
+    base: options.base,
+    stateDir: state.dir,
+    entries: (await state.read()).values(),
+  });
+  signal?.throwIfAborted();
+  progress?.({ step: "activate", what: review.id });
+  const entry = await activate(looked, digest, decision.keys, options);
+  return { ...result, outcome: "installed", entry, guards: asked, findings };
+}
+
+interface Looked {
+  readonly review: Review;
+  readonly before: LockEntry | undefined;
+  readonly files: Map<string, Uint8Array>;
+  readonly budgets: PluginFacts["budgets"];
+}
+
+/** Everything that can be known without asking anybody. */
+async function look(source: Source, fetched: Fetched, options: InstallOptions): Promise<Looked> {
+  const { state, config, progress } = options;
+  progress?.({ step: "manifest", what: fetched.resolved });
+  const { entry, adapter, manifest } = await readPluginFiles(fetched, "path" in source ? basename(source.path) : undefined);
+  const id = checkedInstallId(manifest.id);
+  if (options.expected !== undefined && id !== options.expected)
+    throw new CreelError("ERR_INSTALL_ID", { plugin: id, detail: `it takes the place of "${options.expected}", and must have its id` });
+  progress?.({ step: "bundle", what: id });
+  const { bundle, scan } = await bundleAndScan(fetched.root, entry, adapter);
+  progress?.({ step: "scan", what: `${scan.files} files` });
+  const [missing] = missingModules(bundle.builtins);
+  if (missing !== undefined) throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: missing });
+  progress?.({ step: "register", what: id });
+  const { report, log, refused } = await rehearse(manifest, bundle, {
+    isolation: options.isolation ?? "process",
+    sandbox: config.sandbox,
+    config: config.plugins?.entries?.[id]?.config ?? {},
+  });
+  if (report.error) {
+    const tried = refused.length > 0 ? `; it tried: ${refused.join("; ")}` : "";
+    throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: oneLine(`${report.error.message}${tried}`) });
+  }
+  const installed = await state.read();
+  const before = installed.get(id);
+  const asks = asksOf(
+    manifest.permissions,
+    report.hooks.map(({ hook }) => hook),
+    scan,
+    bundle.builtins,
+  );
+  const askedBefore = new Set((await reviewOf(state, before))?.permissions.map(({ key }) => key));
+  const isNew = (ask: (typeof asks)[number]): boolean => !before || !(isCovered(ask, before) || askedBefore.has(ask.key));
+  const others = [...installed.keys()].filter((other) => other !== id);
+  const shown: Review = {
+    id,
+    name: oneLine(manifest.name ?? id, LIMITS.nameChars),
+    version: (manifest.version ?? report.version) && oneLine((manifest.version ?? report.version)!, 64),
+    description: manifest.description && oneLine(manifest.description, 300),
+    source: { spec: specOf(source), resolved: fetched.resolved, integrity: fetched.integrity },
+    bundle: { integrity: bundle.digest, bytes: bundle.bytes },
+    fetchedBytes: fetched.bytes,
+    dependencies: fetched.dependencies.map(({ name, version }) => `${name}@${version}`).toSorted(),
+    hooks: reviewHooks(report.hooks),
+    functions: report.functions.map(({ kind, name }) => ({ kind, name: oneLine(name, LIMITS.nameChars) })),
+    permissions: asks.map((ask) => ({ ...ask, reason: ask.reason && oneLine(ask.reason, 300), isNew: isNew(ask) })),
+    scan: scanOf(scan, packageFindings(id, fetched, others, bundle.builtins)),
+    remarks: report.diagnostics.map((remark) => oneLine(remark)),
+    tried: { log: [...log], refused: [...refused] },
+    changes: [],
+  };
+  const granted = before ? (await reviewOf(state, before))?.permissions.filter((ask) => isCovered(ask, before)).map(({ key }) => key) : [];
+  const review = before ? { ...shown, changes: changesOf(shown, before, granted ?? []) } : shown;
+  const files = bundleFiles(bundle, manifest);
+  files.set(REVIEW, Buffer.from(`${JSON.stringify(sorted(review), undefined, 2)}\n`));
+  const budgets = {
+    plugin: report.budget,
+    hooks: Object.fromEntries(report.hooks.map(({ hook, budget }) => [hook, budget])),
+  };
+  return { review, before, files, budgets };
+}
+
+/** What was shown when the plugin was accepted, if it can be read. */
+export async function reviewOf(state: State, entry: LockEntry | undefined): Promise<Review | undefined> {
+  if (!entry) return undefined;
+  const loaded = await state.load(entry.id).catch(() => undefined);
+  const text = loaded?.files.get(REVIEW)?.toString();
+  return text === undefined ? undefined : reviewSchema.safeParse(JSON.parse(text)).data;
+}
+
+/** The keys that are granted when somebody says yes to all that was asked, and to nothing that was not. */
+export function usualKeys({ permissions }: Review, before: LockEntry | undefined): Set<string> {
+  return new Set(permissions.filter((ask) => (ask.isNew || !before ? ask.from !== "scan" : isCovered(ask, before))).map(({ key }) => key));
+}
+
+function checkKeys(keys: ReadonlySet<string>, { permissions }: Review): void {
+  const known = permissions.map(({ key }) => key);
+  for (const key of keys)
+    if (!known.includes(key)) throw new CreelError("ERR_INSTALL_GRANT", { key, hint: "", known: known.join(", ") || "there is none" });
+}
+
+function isSame(before: LockEntry, { source, bundle, changes }: Review): boolean {
+  return (
+    before.source.integrity === source.integrity &&
+    before.source.spec === source.spec &&
+    before.bundle.integrity === bundle.integrity &&
+    changes.every(({ sign }) => sign === "=")
+  );
+}
+
+/** What finds it again, from wherever. */
+function specOf(source: Source): string {
+  switch (source.kind) {
+    case "npm":
+      return source.spec;
+    case "git":
+      return `git:${source.url}${source.ref === undefined ? "" : `#${source.ref}`}`;
+    default:
+      return `file:${source.path}`;
+  }
+}
+
+function installEvent(source: Source, review: Review, before: LockEntry | undefined) {
+  const { id, scan, name, version, hooks } = review;
+  return {
+    targetType: "plugin" as const,
+    targetName: id,
+    // Where it lies on this machine is nobody's business in a sandbox: it could not look there.
+    sourcePath: review.source.resolved,
+    sourcePathKind: "directory" as const,
+    origin: source.kind,
+    request: {
+      kind: `plugin-${source.kind === "tarball" ? "archive" : source.kind === "folder" ? "dir" : source.kind}`,
+      mode: before ? ("update" as const) : ("install" as const),
+      requestedSpecifier: review.source.spec,
+    },
+    builtinScan: {
+      status: "ok" as const,
+      scannedFiles: scan.files,
+      ...severities(scan),
+      findings: scan.findings.map(({ rule, ...finding }) => ({ ruleId: rule, ...finding })),
+    },
+    plugin: { id, name, version, hooks: hooks.map(({ hook }) => hook), permissions: review.permissions.map(({ key }) => key) },
+  };
+}
+
+function activate(
+  { review, before, files, budgets }: Looked,
+  digest: string,
+  keys: ReadonlySet<string>,
+  { state, by }: InstallOptions,
+): Promise<LockEntry> {
+  const { id, name, version, source, hooks, functions } = review;
+  const facts: PluginFacts = {
+    id,
+    name,
+    version,
+    source,
+    hooks: hooks.map(({ hook, priority }) => ({ hook, priority })),
+    functions,
+    ...acceptedOf(review.permissions.filter(({ key }) => keys.has(key))),
+    budgets,
+    accepted: { by: oneLine(by, 256), at: new Date().toISOString(), digest },
+    enabled: before?.enabled ?? true,
+  };
+  return state.transaction(
+    (tx) => {
+      if (tx.get(id)?.seal !== before?.seal) throw new CreelError("ERR_INSTALL_RACE", { plugin: id });
+      return tx.put(facts, files);
+    },
+    { what: `creel install ${id}` },
+  );
+}

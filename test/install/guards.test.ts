@@ -1,0 +1,46 @@
+/** Installed plugins that listen to before_install are asked, and one that cannot be asked is a no. */
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listener, operator, pluginFolder } from "./pipeline.ts";
+
+const GUARD = `export default (api) => {
+  api.on("before_install", async ({ targetName, builtinScan, request, plugin }) => {
+    if (targetName === "throws") throw new Error("broken");
+    if (builtinScan.critical > 0) return { block: true, blockReason: "critical: " + builtinScan.findings[0].ruleId };
+    await api.kv.set("seen", targetName);
+    return { findings: [{ ruleId: "seen", severity: "info", file: "x", line: 1, message: await api.kv.get("seen") + " " + request.mode + " " + plugin.hooks.join() }] };
+  });
+};`;
+
+describe("a guard", () => {
+  it("is asked with what the scan found, has its grants, and blocks; if it fails, that blocks, too", async () => {
+    const { install, state } = operator();
+    await install(pluginFolder({ id: "guard", permissions: { kv: { reason: "counts" } } }, GUARD));
+    const good = await install(pluginFolder({ id: "good" }, listener("llm_input")));
+    expect(good).toMatchObject({
+      outcome: "installed",
+      guards: ["guard"],
+      findings: [{ severity: "info", message: "good install llm_input" }],
+    });
+    await expect(install(pluginFolder({ id: "throws" }, listener("llm_input")))).rejects.toMatchObject({
+      code: "ERR_INSTALL_BLOCKED",
+      message: expect.stringContaining('the plugin "guard" does not let "throws" be installed') as string,
+    });
+    const escapes = `export default () => { [].constructor.constructor; };`;
+    await expect(install(pluginFolder({ id: "escapes" }, escapes))).rejects.toThrow("critical: constructor-chain");
+    expect([...(await state.read()).keys()]).toEqual(["good", "guard"]);
+  });
+
+  it("that was changed blocks; one that was disabled is not asked", async () => {
+    const { install, state } = operator();
+    const { entry } = await install(pluginFolder({ id: "guard" }, GUARD));
+    const file = join(state.dir, "store", entry!.store, "bundle.js");
+    chmodSync(file, 0o644);
+    writeFileSync(file, "module.exports = () => {};");
+    const root = pluginFolder({ id: "good" }, listener("llm_input"));
+    await expect(install(root)).rejects.toThrow(`${file} differs from what was installed`);
+    await state.transaction((tx) => void tx.update("guard", { enabled: false }));
+    expect(await install(root)).toMatchObject({ outcome: "installed", guards: [] });
+  });
+});
