@@ -5,6 +5,7 @@
 import type { Builtin, BundleScan } from "../host/bundler-message.ts";
 import type { AnyHook } from "../protocol/catalog.ts";
 import { CATALOG, familyOf } from "../protocol/catalog.ts";
+import { pluginGrants } from "../protocol/config.ts";
 import type { Grants } from "../protocol/config.ts";
 import { origin as originSchema } from "../protocol/fetch-grant.ts";
 import type { FetchGrant } from "../protocol/fetch-grant.ts";
@@ -71,8 +72,8 @@ function statedAsks({ fetch = [], kv, session = [], env = [], fs, schedule, cloc
   for (const { access, reason } of session)
     asks.push({ key: `session:${access}`, from, words: SESSION[access], reason, grant: { session: access } });
   for (const { name, reason } of env) asks.push(envAsk(name, from, reason));
-  if (kv) asks.push({ key: "kv", from, words: WORDS.kv, reason: kv.reason, grant: { kv: sized(kv.maxBytes) } });
-  if (fs) asks.push({ key: "fs", from, words: WORDS.fs, reason: fs.reason, grant: { fs: sized(fs.maxBytes) } });
+  if (kv) asks.push({ key: sizedKey("kv", kv.maxBytes), from, words: WORDS.kv, reason: kv.reason, grant: { kv: sized(kv.maxBytes) } });
+  if (fs) asks.push({ key: sizedKey("fs", fs.maxBytes), from, words: WORDS.fs, reason: fs.reason, grant: { fs: sized(fs.maxBytes) } });
   if (schedule) asks.push({ key: "schedule", from, words: WORDS.schedule, reason: schedule.reason, grant: { schedule: true } });
   if (clock) asks.push({ key: "clock", from, words: WORDS.clock, reason: clock.reason, grant: { clock: "fine" } });
   if (wasm) asks.push({ key: "wasm", from, words: WORDS.wasm, reason: wasm.reason, grant: { wasm: true } });
@@ -128,6 +129,58 @@ function envAsk(name: string, from: Ask["from"], reason?: string): Ask {
 
 function sized(maxBytes: number | undefined): true | { maxBytes: number } {
   return maxBytes === undefined ? true : { maxBytes };
+}
+
+function sizedKey(name: "kv" | "fs", maxBytes: number | undefined): string {
+  return maxBytes === undefined ? name : `${name}:${maxBytes}`;
+}
+
+const PLAIN: Readonly<Record<string, AskGrant>> = {
+  kv: { kv: true },
+  fs: { fs: true },
+  schedule: { schedule: true },
+  clock: { clock: "fine" },
+  wasm: { wasm: true },
+  conversation: { conversation: true },
+  prompt: { prompt: true },
+  "session:get": { session: "get" },
+  "session:patch": { session: "patch" },
+};
+
+/** What a key means, whoever wrote it; undefined: nothing. */
+export function grantOf(key: string): AskGrant | undefined {
+  if (Object.hasOwn(PLAIN, key)) return PLAIN[key];
+  const [, kind, rest = ""] = /^(fetch|env|kv|fs):(.+)$/s.exec(key) ?? [];
+  const [address = "", methods] = rest.split("#");
+  const [, origin = "", path] = /^([a-z]+:\/\/[^/]+)(\/.*)?$/.exec(address) ?? [];
+  const grants = {
+    fetch: [{ origin, ...(path !== undefined && { pathPrefix: path }), ...(methods !== undefined && { methods: methods.split(",") }) }],
+    env: [rest],
+    kv: { maxBytes: Number(rest) },
+    fs: { maxBytes: Number(rest) },
+  };
+  if (kind === undefined) return undefined;
+  const name = kind as keyof typeof grants;
+  const parsed = pluginGrants.safeParse({ [name]: grants[name] });
+  if (!parsed.success) return undefined;
+  if (name === "fetch") return { fetch: parsed.data.fetch![0] as FetchRule };
+  return name === "env" ? { env: rest } : { [name]: parsed.data[name] };
+}
+
+/** What was accepted, as keys. */
+export function keysOf({ grants, permissions }: Accepted): string[] {
+  const { fetch = [], session = [], env = [], kv, fs, schedule, clock, wasm } = grants;
+  const size = (grant: true | { maxBytes: number }): number | undefined => (grant === true ? undefined : grant.maxBytes);
+  return [
+    ...fetch.map((rule) => fetchAsk(typeof rule === "string" ? { origin: rule } : rule, "manifest").key),
+    ...session.map((access) => `session:${access}`),
+    ...env.map((name) => `env:${name}`),
+    ...(kv ? [sizedKey("kv", size(kv))] : []),
+    ...(fs ? [sizedKey("fs", size(fs))] : []),
+    ...Object.entries({ schedule, clock, wasm }).flatMap(([key, grant]) => (grant === undefined ? [] : [key])),
+    ...(permissions.allowConversationAccess === true ? ["conversation"] : []),
+    ...(permissions.allowPromptInjection === false ? [] : ["prompt"]),
+  ];
 }
 
 /** A hook of the catalog, or any of a family. */

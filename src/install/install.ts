@@ -7,6 +7,7 @@ import { basename } from "node:path";
 import { bundleAndScan } from "../host/bundle.ts";
 import { oneLine } from "../host/guest-error.ts";
 import { missingModules } from "../host/missing-modules.ts";
+import { suggest } from "../host/suggest.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -14,7 +15,8 @@ import { bundleFiles } from "../state/bundle-files.ts";
 import type { LockEntry, PluginFacts } from "../state/lock.ts";
 import { sorted } from "../state/lock.ts";
 import type { State } from "../state/state.ts";
-import { acceptedOf, asksOf, isCovered } from "./asks.ts";
+import { acceptedOf, asksOf, grantOf, isCovered } from "./asks.ts";
+import type { Accepted } from "./asks.ts";
 import { fetchPlugin } from "./fetch.ts";
 import type { Fetched, FetchStep } from "./fetch.ts";
 import { askGuards } from "./guards.ts";
@@ -33,7 +35,7 @@ export type InstallStep =
   | { readonly step: "manifest" | "bundle" | "scan" | "register" | "review" | "activate"; readonly what: string }
   | { readonly step: "before_install"; readonly what: string };
 
-/** What is granted of what the review lists, by key. */
+/** What is granted, by key: of what the review lists, or beyond it. */
 export type Decision = { readonly isAccepted: true; readonly keys: ReadonlySet<string> } | { readonly isAccepted: false };
 
 export interface InstallOptions {
@@ -81,7 +83,7 @@ export async function install(text: string, options: InstallOptions): Promise<In
   progress?.({ step: "review", what: review.id });
   const decision = await options.decide(review, digest);
   if (!decision.isAccepted) return { ...result, outcome: "refused" };
-  checkKeys(decision.keys, review);
+  const accepted = acceptedBy(decision.keys, review);
   progress?.({ step: "before_install", what: review.id });
   const { asked, findings } = await askGuards(installEvent(source, review, before), {
     isolation: options.isolation ?? "process",
@@ -92,7 +94,7 @@ export async function install(text: string, options: InstallOptions): Promise<In
   });
   signal?.throwIfAborted();
   progress?.({ step: "activate", what: review.id });
-  const entry = await activate(looked, digest, decision.keys, options);
+  const entry = await activate(looked, digest, accepted, options);
   return { ...result, outcome: "installed", entry, guards: asked, findings };
 }
 
@@ -178,10 +180,15 @@ export function usualKeys({ permissions }: Review, before: LockEntry | undefined
   return new Set(permissions.filter((ask) => (ask.isNew || !before ? ask.from !== "scan" : isCovered(ask, before))).map(({ key }) => key));
 }
 
-function checkKeys(keys: ReadonlySet<string>, { permissions }: Review): void {
+/** A key of the review, or one that the operator wrote: some plugins only know at run time where they will send what. */
+export function acceptedBy(keys: Iterable<string>, { permissions }: Pick<Review, "permissions">): Accepted {
   const known = permissions.map(({ key }) => key);
-  for (const key of keys)
-    if (!known.includes(key)) throw new CreelError("ERR_INSTALL_GRANT", { key, hint: "", known: known.join(", ") || "there is none" });
+  const grants = Array.from(keys, (key) => {
+    const grant = grantOf(key);
+    if (grant) return { grant };
+    throw new CreelError("ERR_INSTALL_GRANT", { key, hint: suggest(key, known), known: known.join(", ") || "it asks for none" });
+  });
+  return acceptedOf(grants);
 }
 
 function isSame(before: LockEntry, { source, bundle, changes }: Review): boolean {
@@ -232,7 +239,7 @@ function installEvent(source: Source, review: Review, before: LockEntry | undefi
 function activate(
   { review, before, files, budgets }: Looked,
   digest: string,
-  keys: ReadonlySet<string>,
+  accepted: Accepted,
   { state, by }: InstallOptions,
 ): Promise<LockEntry> {
   const { id, name, version, source, hooks, functions } = review;
@@ -243,7 +250,7 @@ function activate(
     source,
     hooks: hooks.map(({ hook, priority }) => ({ hook, priority })),
     functions,
-    ...acceptedOf(review.permissions.filter(({ key }) => keys.has(key))),
+    ...accepted,
     budgets,
     accepted: { by: oneLine(by, 256), at: new Date().toISOString(), digest },
     enabled: before?.enabled ?? true,

@@ -360,8 +360,8 @@ export const ERRORS = {
   },
   ERR_INSTALL_GRANT: {
     audience: "operator",
-    message: '"{key}" is not among the permissions of the review{hint}',
-    fix: "use a key of the review: {known}",
+    message: '"{key}" is not the key of a permission{hint}',
+    fix: "use a key of the review ({known}), or one such as fetch:https://api.example.com/v1#GET, env:NAME, kv",
   },
   ERR_INSTALL_BLOCKED: {
     audience: "operator",

@@ -3,8 +3,7 @@
  * that is left out stays visible as a disabled plugin that says why; one that is broken does not keep the others from loading.
  */
 import { readdir } from "node:fs/promises";
-import { homedir } from "node:os";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { CreelConfig, Grants, PluginHooksConfig } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { hookPluginId, isHookFolder, readHookFolder, slug } from "../host/hook-folder.ts";
@@ -14,6 +13,7 @@ import type { Logger } from "../host/log.ts";
 import type { PluginLimitsConfig } from "../protocol/plugin-limits.ts";
 import type { PluginSource } from "../host/plugin.ts";
 import { TURN_HOOKS, turnAdapter } from "../host/turn-script.ts";
+import { resolveFrom } from "./config-file.ts";
 
 /** A plugin that was found, before it has its place in a host. */
 export interface FoundPlugin {
@@ -32,11 +32,6 @@ export interface FoundPlugin {
   readonly accepted?: { readonly grants: Grants; readonly hooks: PluginHooksConfig; readonly names?: ReadonlySet<string> } | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
-}
-
-/** Paths in a configuration file are relative to it. */
-export function resolveFrom(base: string, path: string): string {
-  return resolve(base, path.startsWith("~/") ? join(homedir(), path.slice(2)) : path);
 }
 
 /** One plugin per entry of `hooks.agent`: `turn-<hook>-<script>`, numbered when the same name comes again. */

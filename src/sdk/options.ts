@@ -1,14 +1,12 @@
 /** Trusted side: what a gateway may give to `openHost`, and what becomes of it together with the configuration. */
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { pluginLimitsConfig } from "../protocol/plugin-limits.ts";
-import { creelConfig, pluginGrants, pluginHooksConfig } from "../protocol/config.ts";
+import { pluginGrants, pluginHooksConfig } from "../protocol/config.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
-import { parseJsonc } from "../protocol/jsonc.ts";
 import type { RequestApproval } from "../host/approvals.ts";
 import { Circuit } from "../host/circuit.ts";
 import { readSecrets } from "../host/services/secrets.ts";
@@ -23,7 +21,8 @@ import type { Logger } from "../host/log.ts";
 import { checkedId, findPlugin } from "../host/manifest.ts";
 import type { Plugin } from "../host/plugin.ts";
 import { visibleConfig } from "../host/visible-config.ts";
-import { hookFolderPlugins, hookSettings, resolveFrom, turnPlugins } from "./hook-plugins.ts";
+import { readConfig, resolveFrom, stateDirOf } from "./config-file.ts";
+import { hookFolderPlugins, hookSettings, turnPlugins } from "./hook-plugins.ts";
 import type { FoundPlugin } from "./hook-plugins.ts";
 import { installedPlugins } from "./installed-plugins.ts";
 import type { LockEntry } from "../state/lock.ts";
@@ -124,28 +123,6 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     secrets,
     logger,
   };
-}
-
-/** The environment wins: a service manager knows better than a file where it may write. */
-export function stateDirOf({ stateDir }: CreelConfig, base: string): string | undefined {
-  const { CREEL_STATE_DIR: given } = process.env;
-  if (given) return resolve(given);
-  return stateDir === undefined ? undefined : resolveFrom(base, stateDir);
-}
-
-export async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
-  const source = typeof config === "string" ? config : "the configuration";
-  let value: unknown = config ?? {};
-  if (typeof config === "string") {
-    try {
-      value = parseJsonc(await readFile(config, "utf8"));
-    } catch (error) {
-      throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
-    }
-  }
-  const parsed = creelConfig.safeParse(value);
-  if (!parsed.success) throw new CreelError("ERR_CONFIG_INVALID", { source, ...firstIssue(parsed.error) });
-  return parsed.data;
 }
 
 interface Surroundings {

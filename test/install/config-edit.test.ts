@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { editConfig } from "../../src/install/config-edit.ts";
 import { applied, editsToRemove, editsToSet, removeIn, setIn } from "../../src/install/jsonc-edit.ts";
 import { parseJsonc } from "../../src/protocol/jsonc.ts";
-import { readConfig } from "../../src/sdk/options.ts";
+import { readConfig } from "../../src/sdk/config-file.ts";
 import { thrownBy } from "../support/errors.ts";
 import { folder } from "../support/files.ts";
 import { diceOf, value, written } from "./jsonc-world.ts";

@@ -158,11 +158,11 @@ describe("a review", () => {
     expect((await install(root, false)).digest).not.toBe(one.digest);
   });
 
-  it("that is refused leaves nothing; one that is granted in part grants that part; a key that was not shown is refused", async () => {
+  it("that is refused leaves nothing; one that is granted in part grants that part; a key that is none is refused", async () => {
     const root = pluginFolder({ id: "weather", permissions: ASKS }, listener("llm_input"));
     const { install, state } = operator();
     expect(await install(root, false)).toMatchObject({ outcome: "refused", entry: undefined });
-    await expect(install(root, ["fs"])).rejects.toMatchObject({ code: "ERR_INSTALL_GRANT" });
+    await expect(install(root, ["fetsh:https://x.example.com"])).rejects.toMatchObject({ code: "ERR_INSTALL_GRANT" });
     expect((await state.read()).size).toBe(0);
     const { entry } = await install(root, ["kv"]);
     expect(entry).toMatchObject({ grants: { kv: true }, permissions: { allowConversationAccess: false } });

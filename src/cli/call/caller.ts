@@ -1,5 +1,5 @@
 /** A gateway of one call: opens a host with the plugins that were named, runs a hook, tells what they log. */
-import { readConfig } from "../../sdk/options.ts";
+import { readConfig } from "../../sdk/config-file.ts";
 import type { PluginSpec } from "../../sdk/options.ts";
 import { accompanied, COURIER, COURIER_HOOKS } from "../../sdk/courier.ts";
 import { openHostWith } from "../../sdk/gateway.ts";

@@ -1,6 +1,6 @@
 /** What `creel doctor` finds out: which walls stand around the sandbox process here, and whether a plugin answers from inside them. */
 import { openHost } from "../../sdk/gateway.ts";
-import { readConfig } from "../../sdk/options.ts";
+import { readConfig } from "../../sdk/config-file.ts";
 import { findWalls } from "../../host/lanes/machine.ts";
 import { REQUIRED, wallsWanted } from "../../host/lanes/walls.ts";
 import type { Layer, LayerName, WallsWanted } from "../../host/lanes/walls.ts";
