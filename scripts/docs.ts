@@ -5,6 +5,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { exitCodes, signature } from "../src/cli/help.ts";
+import { COMMON } from "../src/cli/options.ts";
+import type { Verb } from "../src/cli/verb.ts";
+import { VERBS } from "../src/cli/verbs/index.ts";
 import { CATALOG, FAMILIES } from "../src/protocol/catalog.ts";
 import type { AnyHook, FieldMerge, HookKind } from "../src/protocol/catalog.ts";
 import { ERRORS } from "../src/protocol/errors.ts";
@@ -284,6 +288,35 @@ export function errorsPage(): string {
   ].join("\n\n")}\n`;
 }
 
+function verbSection(verb: Verb): string {
+  const { name, summary, takes, options, examples, prints } = verb;
+  const rows = Object.entries(options).map(([option, about]) => [code(signature(option, about)), about.help]);
+  return [
+    `## \`creel ${name}\``,
+    `${summary[0]!.toUpperCase()}${summary.slice(1)}.`,
+    `\`\`\`sh\n${examples.join("\n")}\n\`\`\``,
+    `**Usage** ${code(["creel", name, takes, "[options]"].filter(Boolean).join(" "))}`,
+    ...(rows.length > 0 ? [table(["option", ""], rows)] : []),
+    `**With \`--json\`** ${prints}.`,
+    `**Exit codes** ${exitCodes(verb)}.`,
+  ].join("\n\n");
+}
+
+export function cliPage(): string {
+  return `${[
+    MADE,
+    "# The command line",
+    `\`creel <verb> [options]\`. Every verb has ${Object.entries(COMMON)
+      .map(([name, { help }]) => `${code(`--${name}`)} (${help})`)
+      .join(" and ")}. Errors go to stderr and say what to do. Colours are for terminals only; \`NO_COLOR\` turns them off.`,
+    table(
+      ["verb", ""],
+      VERBS.map(({ name, summary }) => [`[${code(name)}](#${anchor(`creel ${name}`)})`, summary]),
+    ),
+    ...VERBS.map(verbSection),
+  ].join("\n\n")}\n`;
+}
+
 const MEMBERS: Record<MemberStatus, string> = {
   works: "works",
   inert: "does nothing, with a diagnostic",
@@ -329,6 +362,7 @@ const openclawPage = (): string => withTables("openclaw-plugins.md", { api: memb
 export const pages = (): Record<string, string> => ({
   "hooks.md": hooksPage(),
   "errors.md": errorsPage(),
+  "cli.md": cliPage(),
   "openclaw-plugins.md": openclawPage(),
 });
 
