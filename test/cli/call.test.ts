@@ -102,6 +102,7 @@ describe("creel call", () => {
     [["before_tool_cal"], 'no hook named "before_tool_cal"; did you mean "before_tool_call"?'],
     [[], "it takes the name of one hook"],
     [["before_tool_call"], "it needs an event"],
+    [["before_tool_call", "--event", event("x")], "there is nothing to call"],
     [["before_tool_call", "--event", '{"toolName":'], "the event cannot be read from --event"],
     [["before_tool_call", "--event", "@nowhere.json"], "the event cannot be read from nowhere.json"],
     [["before_tool_call", "--event", "[]"], "is not an object"],

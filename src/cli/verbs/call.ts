@@ -1,5 +1,7 @@
 /** `creel call`: the shell's way in. Runs one hook, and prints what came of it. */
+import { existsSync } from "node:fs";
 import { CALL_OPTIONS } from "../call/options.ts";
+import { UsageError } from "../options.ts";
 import { defineVerb, EXIT } from "../verb.ts";
 
 export const call = defineVerb({
@@ -8,7 +10,16 @@ export const call = defineVerb({
   takes: "<hook>",
   options: {
     ...CALL_OPTIONS,
-    plugin: { type: "string", multiple: true, value: "path", help: "a plugin to call; without --config, only those that are named" },
+    config: {
+      ...CALL_OPTIONS.config,
+      help: "a creel.json: its plugins, and what they were granted (default: ./creel.json, unless a plugin is named)",
+    },
+    "state-dir": {
+      type: "string",
+      value: "path",
+      help: "where plugins are installed (default: CREEL_STATE_DIR, or stateDir of the creel.json)",
+    },
+    plugin: { type: "string", multiple: true, value: "path", help: "a plugin to call, alone unless --config or --state-dir is there, too" },
     example: { type: "boolean", help: "print the smallest event that the hook takes, and run nothing" },
   },
   examples: [
@@ -26,11 +37,16 @@ export const call = defineVerb({
       return EXIT.ok;
     }
     const input = await readInput(hook, values.event, values.ctx);
+    const config = values.config ?? (values.plugin || !existsSync("creel.json") ? undefined : "creel.json");
+    const stateDir = values["state-dir"];
+    if (!values.plugin && [config, stateDir, process.env.CREEL_STATE_DIR].every((place) => !place))
+      throw new UsageError("there is nothing to call", "name a plugin with --plugin, or a creel.json with --config");
     const { Caller } = await import("../call/caller.ts");
     const { failure, page, told } = await import("../call/page.ts");
     await using caller = await Caller.open({
       plugins: values.plugin ?? [],
-      config: values.config,
+      config,
+      stateDir,
       isolation: values.isolation ?? "process",
       approval: values.approve,
       log: (line) => told(line, err),
