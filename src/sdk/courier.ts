@@ -6,7 +6,7 @@ import * as z from "zod";
 import { defineHook } from "../protocol/catalog.ts";
 import type { PluginSpec } from "./options.ts";
 
-const BEHIND = "creel:courier";
+const BEHIND = "creel_courier";
 
 const behind = defineHook({
   name: BEHIND,

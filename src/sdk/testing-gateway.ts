@@ -1,6 +1,7 @@
 /** Trusted side, in an author's test: the gateway that a plugin talks to. Sessions live in memory, approvals are answered by the test. */
 import type { ApprovalDecision, ApprovalQuestion } from "../host/approvals.ts";
 import type { SessionEntry, SessionPatch } from "../host/services/session.ts";
+import type { Mistakes } from "./testing-mistakes.ts";
 
 export class HarnessSessions {
   /** What was patched, in order, by the plugin or through `harness.host`. */
@@ -33,7 +34,12 @@ export type HarnessApprover = (question: ApprovalQuestion) => HarnessDecision | 
 export class HarnessApprovals {
   /** What was asked, in order. */
   readonly questions: ApprovalQuestion[] = [];
+  readonly #mistakes: Mistakes;
   #approver: HarnessApprover = () => undefined;
+
+  constructor(mistakes: Mistakes) {
+    this.#mistakes = mistakes;
+  }
 
   /** From now on. Before the first answer there is nobody to ask, and a call that needs approval is blocked. */
   answer(answer: HarnessDecision | HarnessApprover): void {
@@ -42,6 +48,11 @@ export class HarnessApprovals {
 
   async ask(question: ApprovalQuestion): Promise<HarnessDecision> {
     this.questions.push(question);
-    return this.#approver(question);
+    try {
+      return await this.#approver(question);
+    } catch (error) {
+      this.#mistakes.note(error);
+      throw error;
+    }
   }
 }

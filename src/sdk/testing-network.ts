@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { CAUSE_HEADER } from "../host/cause-tokens.ts";
 import type { Hop, Network, Reply } from "../host/services/exchange.ts";
 import { CreelError } from "../protocol/errors.ts";
+import type { Mistakes } from "./testing-mistakes.ts";
 
 /** A request as it would have left the machine, secrets included. */
 export interface HarnessRequest {
@@ -17,9 +18,10 @@ export interface HarnessRequest {
   readonly body: string | undefined;
 }
 
-/** What a server says: a `Response`, or its parts. `json` is written as JSON, with its content type. */
+/** What a server says: a `Response`, or its parts. `json` is written as JSON, with its content type. Null: it cuts the connection. */
 export type HarnessAnswer =
   | Response
+  | null
   | {
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +29,7 @@ export type HarnessAnswer =
       readonly json?: unknown;
     };
 
-/** To throw is to cut the connection. */
+/** What it throws is a mistake of the test, and whoever runs the plugin gets it. */
 export type HarnessServer = (request: Request) => HarnessAnswer | Promise<HarnessAnswer>;
 
 const LOCAL = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
@@ -35,6 +37,11 @@ const LOCAL = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 export class HarnessNetwork implements Network {
   readonly requests: HarnessRequest[] = [];
   readonly #servers = new Map<string, HarnessServer>();
+  readonly #mistakes: Mistakes;
+
+  constructor(mistakes: Mistakes) {
+    this.#mistakes = mistakes;
+  }
 
   serve(origin: string, server: HarnessServer): void {
     const url = URL.parse(origin);
@@ -55,11 +62,19 @@ export class HarnessNetwork implements Network {
     if (!server)
       throw new CreelError("ERR_FETCH_FAILED", { origin, detail: `no server of the test answers for it: harness.network("${origin}", …)` });
     const request = new Request(url, { method, headers, ...(body && { body: new Uint8Array(body) }) });
-    return replyOf(await server(request), method);
+    let answer: HarnessAnswer;
+    try {
+      answer = await server(request);
+    } catch (error) {
+      this.#mistakes.note(error);
+      throw error;
+    }
+    if (answer === null) throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
+    return replyOf(answer, method);
   }
 }
 
-function replyOf(answer: HarnessAnswer, method: string): Reply {
+function replyOf(answer: NonNullable<HarnessAnswer>, method: string): Reply {
   const response = isResponse(answer) ? answer : responseOf(answer);
   const { status, statusText, headers, body } = response;
   return {
@@ -72,11 +87,11 @@ function replyOf(answer: HarnessAnswer, method: string): Reply {
 }
 
 /** Test runners bring classes of their own. */
-function isResponse(answer: HarnessAnswer): answer is Response {
+function isResponse(answer: NonNullable<HarnessAnswer>): answer is Response {
   return typeof (answer as Response).arrayBuffer === "function";
 }
 
-function responseOf({ status = 200, headers = {}, body, json }: Exclude<HarnessAnswer, Response>): Response {
+function responseOf({ status = 200, headers = {}, body, json }: Exclude<HarnessAnswer, Response | null>): Response {
   if (json !== undefined) return Response.json(json, { status, headers });
   return new Response(body ?? null, { status, headers });
 }

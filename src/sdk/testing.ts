@@ -4,13 +4,14 @@
  */
 import type { Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
 import type { CreelConfig } from "../protocol/config.ts";
-import { ERRORS } from "../protocol/errors.ts";
+import { errorMessage, ERRORS } from "../protocol/errors.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { FunctionOutcome } from "../protocol/functions.ts";
 import type { CallError, Outcome } from "../protocol/outcome.ts";
 import type { FunctionCallOptions, FunctionTarget } from "../host/function-calls.ts";
 import type { PluginReport } from "../host/inspect.ts";
 import type { Logger } from "../host/log.ts";
+import { findPlugin } from "../host/manifest.ts";
 import { accompanied, COURIER, COURIER_HOOKS } from "./courier.ts";
 import { openHostWith } from "./gateway.ts";
 import type { Host } from "./gateway.ts";
@@ -18,6 +19,7 @@ import type { OpenOptions, PluginSpec } from "./options.ts";
 import { HarnessApprovals, HarnessSessions } from "./testing-gateway.ts";
 import { HarnessLog } from "./testing-log.ts";
 import type { HarnessLine } from "./testing-log.ts";
+import { Mistakes } from "./testing-mistakes.ts";
 import { HarnessNetwork } from "./testing-network.ts";
 import type { HarnessRequest, HarnessServer } from "./testing-network.ts";
 
@@ -58,20 +60,25 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Rejects with a `PluginLoadError` when the plugin does not load. Close it, or declare it with `await using`. */
 export async function createHarness(options: HarnessOptions): Promise<Harness> {
+  const { plugin } = options;
+  const id = typeof plugin === "string" ? (await findPlugin(plugin)).manifest.id : plugin.id;
+  const mistakes = new Mistakes();
   const parts = {
     sessions: new HarnessSessions(),
-    approvals: new HarnessApprovals(),
-    network: new HarnessNetwork(),
+    approvals: new HarnessApprovals(mistakes),
+    network: new HarnessNetwork(mistakes),
     log: new HarnessLog(),
+    mistakes,
   };
   try {
     const host = await open(options, parts);
-    const { id, error } = host.plugins().find((one) => one.id !== COURIER.id)!;
     parts.log.follow(host.id, id);
     const harness = new Harness(id, host, parts);
-    if (!error) return harness;
+    const { status, error, diagnostics } = harness.inspect();
+    if (status === "ready") return harness;
     await harness.close();
-    throw new PluginLoadError(error);
+    const code = "ERR_PLUGIN_LOAD";
+    throw new PluginLoadError(error ?? { code, message: errorMessage(code, { detail: diagnostics.join("; ") || `it is ${status}` }) });
   } catch (error) {
     parts.log.close();
     throw error;
@@ -83,6 +90,7 @@ interface Parts {
   readonly approvals: HarnessApprovals;
   readonly network: HarnessNetwork;
   readonly log: HarnessLog;
+  readonly mistakes: Mistakes;
 }
 
 type OwnHost = Host<Catalog & typeof COURIER_HOOKS>;
@@ -127,7 +135,7 @@ export class Harness implements AsyncDisposable {
 
   /** Runs a hook, as the gateway does. What the handlers logged until they answered is in `logs` then. */
   async run<N extends HookName>(hook: N, event: EventOf<Catalog[N]>, ctx?: ContextOf<Catalog[N]>): Promise<Outcome<ResultOf<Catalog[N]>>> {
-    return accompanied(this.#host, this.host.run(hook, event, ctx));
+    return this.#sound(this.host.run(hook, event, ctx));
   }
 
   /** Tells an event. A gateway does not wait for its observers; a test can. */
@@ -136,12 +144,12 @@ export class Harness implements AsyncDisposable {
     event: EventOf<Catalog[N]>,
     ctx?: ContextOf<Catalog[N]>,
   ): Promise<Outcome> {
-    return accompanied(this.#host, this.host.run(hook, event, ctx));
+    return this.#sound(this.host.run(hook, event, ctx));
   }
 
   /** Calls a tool, a command or a gateway method that the plugin has declared. */
   async call(target: FunctionTarget, argument?: unknown, options?: FunctionCallOptions): Promise<FunctionOutcome> {
-    return accompanied(this.#host, this.host.call(target, argument, options));
+    return this.#sound(this.host.call(target, argument, options));
   }
 
   /** What the plugin has logged so far. */
@@ -182,10 +190,17 @@ export class Harness implements AsyncDisposable {
   async close(): Promise<void> {
     await this.host.close();
     this.#parts.log.close();
+    this.#parts.mistakes.raise();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #sound<T>(work: Promise<T>): Promise<T> {
+    const done = await accompanied(this.#host, work);
+    this.#parts.mistakes.raise();
+    return done;
   }
 }
 

@@ -20,6 +20,7 @@ const GUARD = `export default (api) => {
       throw new Error("on purpose");
     }
     if (event.toolName === "ask") return { requireApproval: { title: "May it?", description: "x" } };
+    if (event.toolName === "forge") return { block: true, blockReason: "a\\u001b[2J\\u009b31m\\u202e\\nb", params: { x: "\\u009b31m\\u202e\\u001b" } };
     if (event.toolName === "rewrite") return { params: { safe: true }, blok: true };
   }, { priority: 7 });
   api.on("llm_input", () => {});
@@ -58,6 +59,16 @@ describe("creel call", () => {
     expect(code).toBe(0);
     expect(out).toContain("before_tool_call  block by guard");
     expect(out).toMatch(/✗ guard {2}failed[^]+on purpose\n {6}at index\.js:6:/);
+  });
+
+  it("prints nothing of a plugin's that a terminal would obey, and JSON means the same without it", async () => {
+    // oxlint-disable-next-line no-control-regex -- that is the point
+    const orders = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+    const [page, json] = [await call("forge"), await call("forge", "--json")];
+    expect(page.out).not.toMatch(orders);
+    expect(page.out).toContain(String.raw`"x": "\u009b31m\u202e\u001b"`);
+    expect(json.out).not.toMatch(orders);
+    expect(JSON.parse(json.out)).toMatchObject({ result: { params: { x: "\u009b31m\u202e\u001b" } } });
   });
 
   it("answers for the user if told to; otherwise there is none", async () => {

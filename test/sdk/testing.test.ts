@@ -116,10 +116,19 @@ contract("the harness", (isolation) => {
     expect(harness.fetches).toHaveLength(before);
     harness.network(API, () => ({ status: 302, headers: { location: "https://other.example/" } }));
     expect(await ask("fetch", { url: `${API}/v1` })).toBe("ERR_FETCH_REDIRECT");
-    harness.network(API, () => {
-      throw new Error("cut");
-    });
+    harness.network(API, () => null);
     expect(await ask("fetch", { url: `${API}/v1` })).toBe("ERR_FETCH_FAILED");
+  });
+
+  it("what a function of the test throws reaches the test, though the plugin copes with it", async () => {
+    harness.network(API, () => {
+      throw new Error("an assertion in a server");
+    });
+    await expect(ask("fetch", { url: `${API}/v1` })).rejects.toThrow("an assertion in a server");
+    harness.approvals.answer(() => Promise.reject(new Error("an assertion in a user")));
+    await expect(harness.run("before_tool_call", { toolName: "exec", params: {} })).rejects.toThrow("an assertion in a user");
+    expect(await ask("throws")).toBeUndefined();
+    harness.approvals.answer(undefined);
   });
 
   it("no request leaves the machine: without a server of the test it fails; a server of this machine is reached", async () => {
@@ -146,8 +155,8 @@ contract("the harness", (isolation) => {
     expect(await exec()).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
     harness.approvals.answer(({ params }) => (params.command === "ls" ? "deny" : null));
     expect(await exec()).toMatchObject({ decision: "block", approval: { resolution: "deny" } });
-    expect(harness.approvals.questions).toHaveLength(3);
-    expect(harness.approvals.questions[0]).toMatchObject({ pluginId: "subject", title: "Run it?", params: { command: "ls" } });
+    expect(harness.approvals.questions.map(({ title }) => title).slice(-3)).toEqual(["Run it?", "Run it?", "Run it?"]);
+    expect(harness.approvals.questions.at(-1)).toMatchObject({ pluginId: "subject", title: "Run it?", params: { command: "ls" } });
     await harness.line("it was deny");
   });
 
@@ -173,6 +182,14 @@ describe("a plugin that does not load", () => {
     await expect(failing).rejects.toMatchObject({ name: "PluginLoadError", code: "ERR_PLUGIN_LOAD", at: "index.ts:2:9" });
     await expect(failing).rejects.toThrow(/not today.*\(index\.ts:2:9\)/);
     await expect(failing.catch(({ stack }: Error) => stack)).resolves.toMatch(/\n +at .*index\.ts:2:9/);
+  });
+
+  it("so does one that is switched off, with what says so", async () => {
+    const root = folder({
+      "HOOK.md": "---\nname: x\nmetadata: { openclaw: { events: [session], requires: { env: [NOT_THERE_AT_ALL] } } }\n---\n",
+      "handler.js": "export default () => {};",
+    });
+    await expect(createHarness({ plugin: root })).rejects.toThrow(/NOT_THERE_AT_ALL/);
   });
 
   it("so do one that is not there, one that does not parse, and settings that are not valid", async () => {

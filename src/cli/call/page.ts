@@ -1,9 +1,11 @@
 /** The outcome of one run for people: what was decided, by whom and why, what came of it, and a line per call. */
 import type { Facts } from "../../host/events.ts";
+import { oneLine } from "../../host/guest-error.ts";
 import type { PluginReport } from "../../host/inspect.ts";
 import { ERRORS } from "../../protocol/errors.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
 import { duration } from "../ui/duration.ts";
+import { printable } from "../ui/json.ts";
 import { gap, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
@@ -18,10 +20,10 @@ export function page(outcome: Outcome, { line, paint, width }: Terminal): void {
   line(
     `${paint("bold", hook)}  ${paint(decision === "pass" ? "green" : "yellow", decision)}${by === undefined ? "" : ` by ${paint("bold", by)}`}`,
   );
-  if (reason !== undefined) row("reason", reason);
+  if (reason !== undefined) row("reason", oneLine(reason));
   if (approval) row("approval", `${approval.resolution}, asked for by ${approval.pluginId}`);
   if (result === undefined) row("result", "none");
-  else rows("result", JSON.stringify(result, undefined, 2).split("\n"));
+  else rows("result", printable(result, 2).split("\n"));
   line();
   if (calls.length === 0) line(`  no plugin listens to ${hook}, or it is not for those that do`);
   const nameWidth = Math.max(...calls.map(({ plugin }) => plugin.length));
@@ -42,7 +44,7 @@ function callLines(
   };
   if (error) note(`${error.code}: ${error.message}`);
   if (error?.at !== undefined) line(paint("gray", `      at ${error.at}`));
-  if (ignored && ignored.length > 0) note(`ignored, since the hook does not know it: ${ignored.join(", ")}`);
+  if (ignored && ignored.length > 0) note(`ignored, since the hook does not know it: ${oneLine(ignored.join(", "))}`);
 }
 
 /** A line that a plugin logged. */

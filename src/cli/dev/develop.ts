@@ -4,6 +4,7 @@ import { Caller } from "../call/caller.ts";
 import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 import { failure, page, told } from "../call/page.ts";
+import { printable } from "../ui/json.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { Watch } from "./watch.ts";
 
@@ -23,7 +24,7 @@ export async function develop({ path, input, isJson, out, err, signal, ...option
   using watch = await Watch.on(root);
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
   await using caller = await Caller.open({ ...options, plugins: [path], log: (line) => told(line, err) });
-  const print = (value: object): void => out.line(JSON.stringify(value, (_, field: unknown) => field ?? null));
+  const print = (value: object): void => out.line(printable(value));
   const show = async (): Promise<void> => {
     const failed = caller.failures().find(({ isNamed }) => isNamed)?.report;
     if (failed && isJson) print({ loaded: false, error: failed.error });

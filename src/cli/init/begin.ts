@@ -22,7 +22,7 @@ export async function begin(folder: string, name: string | undefined, hookName: 
   const id = idOf(name ?? basename(resolve(folder)));
   const files = scaffold({ id, hook, version: version() });
   await writeNew(folder, files);
-  const path = /^[./]/.test(folder) ? folder : `./${folder}`;
+  const path = quoted(/^[./]/.test(folder) ? folder : `./${folder}`);
   return {
     id,
     hook: hook.name,
@@ -35,6 +35,11 @@ export async function begin(folder: string, name: string | undefined, hookName: 
       `creel install ${path}`,
     ],
   };
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function idOf(text: string): string {

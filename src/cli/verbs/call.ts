@@ -43,6 +43,7 @@ export const call = defineVerb({
       throw new UsageError("there is nothing to call", "name a plugin with --plugin, or a creel.json with --config");
     const { Caller } = await import("../call/caller.ts");
     const { failure, page, told } = await import("../call/page.ts");
+    const { printable } = await import("../ui/json.ts");
     await using caller = await Caller.open({
       plugins: values.plugin ?? [],
       config,
@@ -57,7 +58,7 @@ export const call = defineVerb({
     if (failures.some(({ isNamed }) => isNamed)) return EXIT.failed;
     const outcome = await caller.call(input);
     // Missing values as null: every key is there, whatever happened.
-    if (isJson) out.line(JSON.stringify(outcome, (_, value: unknown) => value ?? null, 2));
+    if (isJson) out.line(printable(outcome, 2));
     else page(outcome, out);
     return EXIT.ok;
   },
