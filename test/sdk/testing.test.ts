@@ -12,6 +12,7 @@ const API = "https://api.example.com";
 const SECRET = "s3cret-s3cret-s3cret";
 
 const SOURCE = `
+import { appendFileSync, readFileSync } from "node:fs";
 import { definePlugin } from "creel/plugin";
 export default definePlugin({
   id: "subject",
@@ -25,10 +26,13 @@ export default definePlugin({
       },
       patch: (patch) => api.session.patch(patch).then(JSON.stringify),
       get: ({ key }) => api.session.get(key).then(JSON.stringify),
+      write() { appendFileSync("notes.txt", "x"); return readFileSync("notes.txt", "utf8"); },
+      delay: () => api.schedule.delay("job", 200),
       count: () => api.kv.update("count", (n = 0) => n + 1).then(String),
       later() { setTimeout(() => api.logger.warn("later"), 20); return "soon"; },
       throws() { throw new Error("on purpose"); },
     };
+    api.schedule.on("job", () => api.logger.info("the job was done"));
     api.on("message_sending", async (event) => {
       const { does, ...argument } = JSON.parse(event.content);
       api.logger.info("asked to " + does);
@@ -59,6 +63,8 @@ contract("the harness", (isolation) => {
         fetch: [{ origin: API, pathPrefix: "/v1", secret: "key" }, "https://forgotten.example", local.origin],
         session: ["get", "patch"],
         kv: true,
+        fs: true,
+        schedule: true,
       },
       settings: { secrets: { key: { value: SECRET, origins: [API], header: "x-key" } }, sandbox: { walls: "none" } },
     });
@@ -168,10 +174,12 @@ contract("the harness", (isolation) => {
     expect(harness.logs.at(-1)?.text).toBe("patched told");
   });
 
-  it("a store outlives a reload, and nothing else does", async () => {
-    expect([await ask("count"), await ask("count")]).toEqual(["1", "2"]);
+  it("a store, files and jobs outlive a reload", async () => {
+    expect([await ask("count"), await ask("count"), await ask("write")]).toEqual(["1", "2", "x"]);
+    await ask("delay");
     await harness.host.reload(harness.id);
-    expect(await ask("count")).toBe("3");
+    expect([await ask("count"), await ask("write")]).toEqual(["3", "xx"]);
+    await harness.line("the job was done");
   });
 });
 
