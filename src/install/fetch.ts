@@ -100,6 +100,8 @@ async function bring(source: Source, root: string, staging: string, options: Fet
     case "npm": {
       progress?.({ step: "fetch", what: source.spec });
       const [packed] = await pack([source.spec], join(staging, "archives"), options);
+      progress?.({ step: "verify", packages: 1 });
+      progress?.({ step: "unpack", what: `${packed!.name}@${packed!.version}`, at: 1, of: 1 });
       const unpacked = await unpackInto(packed!.path, root, signal);
       expectIntegrity(`${packed!.name}@${packed!.version}`, unpacked.integrity, packed!.integrity);
       return { resolved: `${packed!.name}@${packed!.version}`, unpacked };

@@ -7,7 +7,6 @@ import { basename } from "node:path";
 import { bundleAndScan } from "../host/bundle.ts";
 import { oneLine } from "../host/guest-error.ts";
 import { missingModules } from "../host/missing-modules.ts";
-import { suggest } from "../host/suggest.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -15,8 +14,9 @@ import { bundleFiles } from "../state/bundle-files.ts";
 import type { LockEntry, PluginFacts } from "../state/lock.ts";
 import { sorted } from "../state/lock.ts";
 import type { State } from "../state/state.ts";
-import { acceptedOf, asksOf, grantOf, isCovered } from "./asks.ts";
-import type { Accepted } from "./asks.ts";
+import { asksOf } from "./asks.ts";
+import { acceptedBy, isCovered, keysOf } from "./keys.ts";
+import type { Accepted } from "./keys.ts";
 import { fetchPlugin } from "./fetch.ts";
 import type { Fetched, FetchStep } from "./fetch.ts";
 import { askGuards } from "./guards.ts";
@@ -25,7 +25,7 @@ import { readPluginFiles } from "./manifest.ts";
 import { packageFindings } from "./package-findings.ts";
 import { checkedInstallId } from "./plugin-id.ts";
 import { rehearse } from "./rehearsal.ts";
-import { changesOf, review as reviewSchema, reviewDigest, reviewHooks, scanOf, severities } from "./review.ts";
+import { changesOf, REVIEW, review as reviewSchema, reviewDigest, reviewHooks, scanOf, severities } from "./review.ts";
 import type { Review } from "./review.ts";
 import { parseSource } from "./source.ts";
 import type { Source } from "./source.ts";
@@ -66,9 +66,6 @@ export interface InstallResult {
   readonly findings: readonly GuardFinding[];
 }
 
-/** The review, among the files of the store. */
-export const REVIEW = "review.json";
-
 export async function install(text: string, options: InstallOptions): Promise<InstallResult> {
   const { state, progress, signal } = options;
   const source = await parseSource(text);
@@ -83,7 +80,8 @@ export async function install(text: string, options: InstallOptions): Promise<In
   progress?.({ step: "review", what: review.id });
   const decision = await options.decide(review, digest);
   if (!decision.isAccepted) return { ...result, outcome: "refused" };
-  const accepted = acceptedBy(decision.keys, review);
+  const known = review.permissions.map(({ key }) => key);
+  const accepted = acceptedBy(decision.keys, known);
   progress?.({ step: "before_install", what: review.id });
   const { asked, findings } = await askGuards(installEvent(source, review, before), {
     isolation: options.isolation ?? "process",
@@ -136,8 +134,9 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
     scan,
     bundle.builtins,
   );
-  const askedBefore = new Set((await reviewOf(state, before))?.permissions.map(({ key }) => key));
-  const isNew = (ask: (typeof asks)[number]): boolean => !before || !(isCovered(ask, before) || askedBefore.has(ask.key));
+  const shownBefore = await reviewOf(state, before);
+  const askedBefore = new Set(shownBefore?.permissions.map(({ key }) => key));
+  const isNew = (ask: (typeof asks)[number]): boolean => !before || !(isCovered(ask.grant, before) || askedBefore.has(ask.key));
   const others = [...installed.keys()].filter((other) => other !== id);
   const shown: Review = {
     id,
@@ -151,13 +150,13 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
     hooks: reviewHooks(report.hooks),
     functions: report.functions.map(({ kind, name }) => ({ kind, name: oneLine(name, LIMITS.nameChars) })),
     permissions: asks.map((ask) => ({ ...ask, reason: ask.reason && oneLine(ask.reason, 300), isNew: isNew(ask) })),
+    kept: before && shownBefore ? keysOf(before).filter((key) => !askedBefore.has(key)) : [],
     scan: scanOf(scan, packageFindings(id, fetched, others, bundle.builtins)),
     remarks: report.diagnostics.map((remark) => oneLine(remark)),
     tried: { log: [...log], refused: [...refused] },
     changes: [],
   };
-  const granted = before ? (await reviewOf(state, before))?.permissions.filter((ask) => isCovered(ask, before)).map(({ key }) => key) : [];
-  const review = before ? { ...shown, changes: changesOf(shown, before, granted ?? []) } : shown;
+  const review = before ? { ...shown, changes: changesOf(shown, before, keysOf(before)) } : shown;
   const files = bundleFiles(bundle, manifest);
   files.set(REVIEW, Buffer.from(`${JSON.stringify(sorted(review), undefined, 2)}\n`));
   const budgets = {
@@ -176,19 +175,9 @@ export async function reviewOf(state: State, entry: LockEntry | undefined): Prom
 }
 
 /** The keys that are granted when somebody says yes to all that was asked, and to nothing that was not. */
-export function usualKeys({ permissions }: Review, before: LockEntry | undefined): Set<string> {
-  return new Set(permissions.filter((ask) => (ask.isNew || !before ? ask.from !== "scan" : isCovered(ask, before))).map(({ key }) => key));
-}
-
-/** A key of the review, or one that the operator wrote: some plugins only know at run time where they will send what. */
-export function acceptedBy(keys: Iterable<string>, { permissions }: Pick<Review, "permissions">): Accepted {
-  const known = permissions.map(({ key }) => key);
-  const grants = Array.from(keys, (key) => {
-    const grant = grantOf(key);
-    if (grant) return { grant };
-    throw new CreelError("ERR_INSTALL_GRANT", { key, hint: suggest(key, known), known: known.join(", ") || "it asks for none" });
-  });
-  return acceptedOf(grants);
+export function usualKeys({ permissions, kept }: Review, before: LockEntry | undefined): Set<string> {
+  const usual = permissions.filter((ask) => (ask.isNew || !before ? ask.from !== "scan" : isCovered(ask.grant, before)));
+  return new Set([...usual.map(({ key }) => key), ...kept]);
 }
 
 function isSame(before: LockEntry, { source, bundle, changes }: Review): boolean {

@@ -13,6 +13,9 @@ import type { LockEntry } from "../state/lock.ts";
 import type { Ask } from "./asks.ts";
 import { definitionOf } from "./asks.ts";
 
+/** Among the files of the store: what was shown when the plugin was accepted. */
+export const REVIEW = "review.json";
+
 const RISKS = [
   "it can stop what the gateway does, and if it fails, that is stopped, too",
   "it can stop what the gateway does",
@@ -60,6 +63,8 @@ export const review = z.object({
       isNew: z.boolean(),
     }),
   ),
+  /** Keys that the operator granted by themselves, beyond what it ever asked for: an update keeps them. */
+  kept: z.array(z.string()),
   scan: z.object({
     files: z.int(),
     origins: z.array(z.object({ origin: z.string(), file: z.string(), line: z.int() })),
@@ -123,7 +128,7 @@ export function severities({ findings }: Pick<Scan, "findings">): Record<(typeof
   return { info: count("info"), warn: count("warn"), critical: count("critical") };
 }
 
-type Compared = Pick<Review, "version" | "hooks" | "functions" | "permissions">;
+type Compared = Pick<Review, "version" | "hooks" | "functions" | "permissions" | "kept">;
 
 /** What an update adds (+), drops (-) and keeps (=). `before` are the permissions that were granted. */
 export function changesOf(now: Compared, before: LockEntry, granted: readonly string[]): Change[] {
@@ -141,7 +146,7 @@ export function changesOf(now: Compared, before: LockEntry, granted: readonly st
     ...now.permissions.map(({ key, isNew }): Change => ({ sign: isNew ? "+" : "=", what: "permission", text: key })),
     ...granted
       .filter((key) => !now.permissions.some((ask) => ask.key === key))
-      .map((text): Change => ({ sign: "-", what: "permission", text })),
+      .map((text): Change => ({ sign: now.kept.includes(text) ? "=" : "-", what: "permission", text })),
   ];
 }
 

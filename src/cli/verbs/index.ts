@@ -5,7 +5,31 @@ import { check } from "./check.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
 import { dev } from "./dev.ts";
+import { disable } from "./disable.ts";
 import { doctor } from "./doctor.ts";
+import { enable } from "./enable.ts";
 import { init } from "./init.ts";
+import { inspect } from "./inspect.ts";
+import { install } from "./install.ts";
+import { list } from "./list.ts";
+import { permissions } from "./permissions.ts";
+import { uninstall } from "./uninstall.ts";
+import { update } from "./update.ts";
 
-export const VERBS: readonly Verb[] = [demo, init, dev, call, check, doctor, completion];
+export const VERBS: readonly Verb[] = [
+  demo,
+  init,
+  dev,
+  call,
+  check,
+  install,
+  update,
+  uninstall,
+  enable,
+  disable,
+  list,
+  inspect,
+  permissions,
+  doctor,
+  completion,
+];

@@ -1,0 +1,4 @@
+/** `creel enable`. */
+import { switchVerb } from "../plugins/switch.ts";
+
+export const enable = switchVerb("enable");
