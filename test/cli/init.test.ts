@@ -37,12 +37,17 @@ describe("creel init", () => {
     expect(checked).toMatchObject({ id: "greeter", problems: [], remarks: [], hooks: [{ hook: "message_sending" }] });
   });
 
-  it("the command it prints for a call works as printed", async () => {
+  it("the command it prints for a call works as printed; so it does once the plugin is installed", async () => {
     const where = join(folder({}), "printed");
     const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
     const [, hook, event] = /^creel call (\S+) --plugin \S+ --event '(.*)'$/.exec(next.find((line) => line.startsWith("creel call"))!)!;
     const { code, out } = await creelHere("call", hook!, "--plugin", where, "--event", event!, "--isolation", "thread");
     expect([code, out]).toEqual([0, expect.stringContaining('"content": "hello (via printed)"')]);
+    const place = ["--state-dir", folder({})];
+    const { digest } = JSON.parse((await creelHere("install", where, ...place, "--json")).out) as { digest: string };
+    expect(await creelHere("install", where, ...place, "--accept", digest)).toMatchObject({ code: 0 });
+    const installed = await creelHere("call", hook!, "--event", event!, "--isolation", "thread", ...place);
+    expect([installed.code, installed.out]).toEqual([0, expect.stringContaining('"content": "hello (via printed)"')]);
   });
 
   it("of every kind of hook: one that needs a permission, a synchronous one, an internal event", async () => {
