@@ -5,7 +5,7 @@
 const ORDERS = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 // oxlint-enable no-control-regex
 
-/** SECURITY: no text of a plugin's colours, moves or forges anything on a screen. test/cli/call.test.ts */
+/** Missing values as null: every key is there. SECURITY: no text of a plugin's colours, moves or forges anything on a screen. test/cli/call.test.ts */
 export function printable(value: unknown, indent?: number): string {
   return JSON.stringify(value, (_, field: unknown) => field ?? null, indent).replaceAll(
     ORDERS,

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { CALL_OPTIONS } from "../call/options.ts";
 import { UsageError } from "../options.ts";
+import { printable } from "../ui/json.ts";
 import { defineVerb, EXIT } from "../verb.ts";
 
 export const call = defineVerb({
@@ -43,7 +44,6 @@ export const call = defineVerb({
       throw new UsageError("there is nothing to call", "name a plugin with --plugin, or a creel.json with --config");
     const { Caller } = await import("../call/caller.ts");
     const { failure, page, told } = await import("../call/page.ts");
-    const { printable } = await import("../ui/json.ts");
     await using caller = await Caller.open({
       plugins: values.plugin ?? [],
       config,
@@ -57,7 +57,6 @@ export const call = defineVerb({
     for (const { report } of failures) failure(report, err);
     if (failures.some(({ isNamed }) => isNamed)) return EXIT.failed;
     const outcome = await caller.call(input);
-    // Missing values as null: every key is there, whatever happened.
     if (isJson) out.line(printable(outcome, 2));
     else page(outcome, out);
     return EXIT.ok;

@@ -1,5 +1,6 @@
 /** `creel check`: what is wrong with a plugin, before anybody installs it. */
 import { UsageError } from "../options.ts";
+import { printable } from "../ui/json.ts";
 import { defineVerb, EXIT } from "../verb.ts";
 
 export const check = defineVerb({
@@ -27,7 +28,7 @@ export const check = defineVerb({
     const { examine } = await import("../check/examine.ts");
     const { page } = await import("../check/page.ts");
     const findings = await examine(path, values.types ?? "auto");
-    if (isJson) out.line(JSON.stringify(findings, (_, value: unknown) => value ?? null, 2));
+    if (isJson) out.line(printable(findings, 2));
     else page(findings, out);
     return findings.problems.length === 0 ? EXIT.ok : EXIT.failed;
   },

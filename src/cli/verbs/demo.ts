@@ -1,4 +1,5 @@
 /** `creel demo`: the first screen. One turn of a gateway through the example plugins, then one that never returns. */
+import { printable } from "../ui/json.ts";
 import { defineVerb, EXIT } from "../verb.ts";
 
 export const demo = defineVerb({
@@ -16,8 +17,7 @@ export const demo = defineVerb({
     const { timeline } = await import("../demo/timeline.ts");
     const options = { isolation: values.isolation ?? "process", plugins: values.plugin ?? [] };
     const report = await play(options, isJson ? undefined : timeline(out));
-    // Missing values as null: every key is there, whatever happened.
-    if (isJson) out.line(JSON.stringify(report, (_, value: unknown) => value ?? null, 2));
+    if (isJson) out.line(printable(report, 2));
     return report.isComplete ? EXIT.ok : EXIT.failed;
   },
 });
