@@ -27,6 +27,11 @@ export class Watch implements Disposable {
     this.#root = root;
   }
 
+  /** Those that are watched. */
+  get folders(): string[] {
+    return [...this.#folders.keys()];
+  }
+
   /** True after a change that came since the last time; false: the watch is over. */
   async next(): Promise<boolean> {
     const isChanged = !this.#isOver && (await this.#changed.promise);
