@@ -103,7 +103,7 @@ async function bundled(request: PluginRequest, text: string, builds: typeof PLAI
     transform: (code, id) => {
       if (id === SDK_ID) return null;
       imports.scan(code);
-      if (!(hasText && id === entry)) scanned?.add(id, names.name(id), code);
+      if (isAbsolute(id) && !(hasText && id === entry)) scanned?.add(id, names.name(id), code);
       return placed(code, names.path(id), hasText && id === entry);
     },
     moduleParsed: (module) => modes.note(module, hasText && module.id === entry),

@@ -115,7 +115,7 @@ class Scan {
       this.#look(node);
       // In the order of the text: the last one pushed is looked at first.
       const parts = node.type === "MemberExpression" && node.computed !== true ? [node.object] : Object.values(node).flat();
-      waiting.push(...parts.filter(isNode).toReversed());
+      waiting.push(...parts.filter(isCode).toReversed());
     }
   }
 
@@ -212,6 +212,14 @@ class Scan {
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+}
+
+/** The syntax of TypeScript that has code in it. The rest are types, which are gone when anything runs. */
+const CODE_OF_TS =
+  /^TS(?:Enum\w*|Module\w*|(?:As|Satisfies|NonNull|Instantiation)Expression|TypeAssertion|ExportAssignment|ImportEqualsDeclaration|ExternalModuleReference|ParameterProperty)$/;
+
+function isCode(value: unknown): value is Node {
+  return isNode(value) && (!value.type.startsWith("TS") || CODE_OF_TS.test(value.type));
 }
 
 /** The text of a literal or of a template without holes. */

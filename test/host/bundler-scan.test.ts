@@ -27,6 +27,13 @@ describe("the scan of a module", () => {
     expect(rules(code)).toEqual(expected);
   });
 
+  it("types are no code; code between them is", () => {
+    const code =
+      'type A = "https://a.example.com";\ninterface B { eval: "https://b.example.com" }\nconst c = (eval as A)!;\nenum D { X = eval("1") as never }\nclass E { constructor(private x: A = eval("2")) {} }\nnamespace F { eval("3"); }';
+    expect(rules(code)).toEqual(["eval:3", "eval:4", "eval:5", "eval:6"]);
+    expect(scanModule("x.ts", code).origins).toEqual([]);
+  });
+
   it("comments, texts and names that only look alike are no findings", () => {
     const code = [
       "// eval('x'); new Function('y')",
