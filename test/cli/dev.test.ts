@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
+import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Watch } from "../../src/cli/dev/watch.ts";
@@ -21,13 +21,13 @@ describe("creel dev", () => {
     const args = ["dev", where, "--hook", "message_sending", "--event", '{"to":"me","content":"hello"}', "--isolation", "thread", "--json"];
     const child = spawn(process.execPath, ["-C", "source", "src/cli/main.ts", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
-    const said = text(child.stderr);
+    const said = readAll(child.stderr);
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     /** The first of what is printed that is about this: on a busy machine one change may be seen as two. */
-    const told = async (text: string): Promise<unknown> => {
+    const told = async (what: string): Promise<unknown> => {
       for (;;) {
         const line = (await lines.next()).value as string;
-        if (line.includes(text)) return JSON.parse(line);
+        if (line.includes(what)) return JSON.parse(line);
       }
     };
     try {
