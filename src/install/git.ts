@@ -1,6 +1,7 @@
 /** The operator's own git, as a process: their credentials, their proxy. A repository becomes an archive; nothing is checked out, no hook runs. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { oneLine } from "../host/guest-error.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { Source } from "./source.ts";
 
@@ -32,7 +33,7 @@ function git(args: readonly string[], cwd: string, signal: AbortSignal | undefin
       if (!error) return done(stdout);
       if (signal?.aborted) return fail(signal.reason as Error);
       const command = args.find((arg) => /^(?:init|fetch|rev-parse|archive)$/.test(arg)) ?? "";
-      const detail = stderr.trim().split("\n").at(-1)?.slice(0, 300) || error.message;
+      const detail = oneLine(stderr.trim().split("\n").at(-1) || error.message, 300);
       fail(new CreelError("ERR_INSTALL_GIT", { command, detail }));
     });
   });

@@ -23,6 +23,7 @@ import { askGuards } from "./guards.ts";
 import type { GuardFinding } from "./guards.ts";
 import { readPluginFiles } from "./manifest.ts";
 import { packageFindings } from "./package-findings.ts";
+import type { InstallFinding } from "./package-findings.ts";
 import { checkedInstallId } from "./plugin-id.ts";
 import { rehearse } from "./rehearsal.ts";
 import { changesOf, REVIEW, review as reviewSchema, reviewDigest, reviewHooks, scanOf, severities } from "./review.ts";
@@ -143,15 +144,15 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
     name: oneLine(manifest.name ?? id, LIMITS.nameChars),
     version: (manifest.version ?? report.version) && oneLine((manifest.version ?? report.version)!, 64),
     description: manifest.description && oneLine(manifest.description, 300),
-    source: { spec: specOf(source), resolved: fetched.resolved, integrity: fetched.integrity },
+    source: { spec: specOf(source), resolved: oneLine(fetched.resolved, 4_096), integrity: fetched.integrity },
     bundle: { integrity: bundle.digest, bytes: bundle.bytes },
     fetchedBytes: fetched.bytes,
-    dependencies: fetched.dependencies.map(({ name, version }) => `${name}@${version}`).toSorted(),
+    dependencies: fetched.dependencies.map(({ name, version }) => oneLine(`${name}@${version}`, 300)).toSorted(),
     hooks: reviewHooks(report.hooks),
     functions: report.functions.map(({ kind, name }) => ({ kind, name: oneLine(name, LIMITS.nameChars) })),
     permissions: asks.map((ask) => ({ ...ask, reason: ask.reason && oneLine(ask.reason, 300), isNew: isNew(ask) })),
     kept: before && shownBefore ? keysOf(before).filter((key) => !askedBefore.has(key)) : [],
-    scan: scanOf(scan, packageFindings(id, fetched, others, bundle.builtins)),
+    scan: scanOf(scan, [...(before ? otherSource(source, before) : []), ...packageFindings(id, fetched, others, bundle.builtins)]),
     remarks: report.diagnostics.map((remark) => oneLine(remark)),
     tried: { log: [...log], refused: [...refused] },
     changes: [],
@@ -187,6 +188,18 @@ function isSame(before: LockEntry, { source, bundle, changes }: Review): boolean
     before.bundle.integrity === bundle.integrity &&
     changes.every(({ sign }) => sign === "=")
   );
+}
+
+/** SECURITY: whoever takes over an id takes over what was granted to it. test/install/install.test.ts */
+function otherSource(source: Source, before: LockEntry): InstallFinding[] {
+  const [now, then] = [specOf(source), before.source.spec].map(withoutVersion);
+  if (now === then) return [];
+  const message = `it takes the place of "${before.id}", which was installed from ${oneLine(before.source.spec, 160)}: it may be somebody else's`;
+  return [{ rule: "other-source", severity: "critical", file: "package.json", line: 1, message }];
+}
+
+function withoutVersion(spec: string): string {
+  return spec.startsWith("git:") ? spec.replace(/#.*$/s, "") : spec.replace(/^((?!file:)@?[^@]+)@.*$/s, "$1");
 }
 
 /** What finds it again, from wherever. */

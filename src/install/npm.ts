@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { oneLine } from "../host/guest-error.ts";
 import { CreelError } from "../protocol/errors.ts";
 
 export interface NpmOptions {
@@ -118,9 +119,10 @@ function npm(args: readonly string[], cwd: string, { signal, env }: NpmOptions):
 
 /** The first line of npm's complaint that says something. */
 function complaint(stderr: string): string | undefined {
-  return stderr
+  const said = stderr
     .split("\n")
     .map((line) => line.replace(/^npm (?:error|ERR!)\s*/, "").trim())
-    .find((line) => line !== "" && !/^(?:code|errno|syscall|A complete log)/.test(line))
-    ?.slice(0, 300);
+    .find((line) => line !== "" && !/^(?:code|errno|syscall|A complete log)/.test(line));
+  // A registry has a say in it.
+  return said && oneLine(said, 300);
 }

@@ -119,7 +119,12 @@ function riskOf(key: string): number {
 export function scanOf({ files, origins, env, findings }: BundleScan, more: Scan["findings"]): Scan {
   const all = [...findings, ...more].toSorted((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
   const clean = all.map((one) => ({ ...one, file: oneLine(one.file, 256), message: oneLine(one.message, 300) }));
-  return { files, origins: origins.map(({ origin, file, line }) => ({ origin, file: oneLine(file, 256), line })), env, findings: clean };
+  return {
+    files,
+    origins: origins.map(({ origin, file, line }) => ({ origin, file: oneLine(file, 256), line })),
+    env: env.map((name) => oneLine(name, 128)),
+    findings: clean,
+  };
 }
 
 /** How many of each severity. */

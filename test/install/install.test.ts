@@ -207,6 +207,14 @@ describe("an update", () => {
     expect([isWider(wider.review), (await state.read()).get("weather")!.version]).toEqual([true, "1.1.0"]);
   });
 
+  it("from somewhere else is critical: whoever takes over an id takes over what was granted to it", async () => {
+    const { install } = operator();
+    await install(pluginFolder({ id: "steady" }, listener("llm_input")));
+    const { review } = await install(pluginFolder({ id: "steady" }, listener("llm_input")), false);
+    expect(review.scan.findings).toMatchObject([{ rule: "other-source", severity: "critical" }]);
+    expect(isWider(review)).toBe(true);
+  });
+
   it("that fails, and one that somebody else was quicker with, leave the old version", async () => {
     const root = pluginFolder({ id: "steady" }, listener("llm_input"));
     const { install, state } = operator();

@@ -19,6 +19,8 @@ const WIDTH = Math.max(...Object.values(WORDS).map(({ length }) => length));
 
 export function progress({ line, paint }: Terminal): (step: InstallStep) => void {
   return (step) => {
+    // Of many packages the first and the last are enough.
+    if ("of" in step && step.at > 1 && step.at < step.of) return;
     const what =
       "packages" in step ? `${step.packages} archive${step.packages === 1 ? "" : "s"} against the announced integrity` : step.what;
     const count = "of" in step && step.of > 1 ? ` (${step.at} of ${step.of})` : "";

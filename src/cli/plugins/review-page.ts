@@ -77,7 +77,8 @@ function findings(
   if (infos.length > MAX_INFOS) line(paint("gray", `  and ${infos.length - MAX_INFOS} more of little weight (--json shows them)`));
   for (const { origin, file, line: at } of scan.origins.slice(0, MAX_INFOS)) line(`  address  ${origin} ${paint("gray", `${file}:${at}`)}`);
   if (scan.origins.length > MAX_INFOS) line(paint("gray", `  and ${scan.origins.length - MAX_INFOS} more addresses`));
-  for (const remark of remarks) paragraph(`! ${remark}`, 2, "yellow");
+  for (const remark of remarks.slice(0, MAX_INFOS)) paragraph(`! ${remark}`, 2, "yellow");
+  if (remarks.length > MAX_INFOS) line(paint("gray", `  and ${remarks.length - MAX_INFOS} more remarks (--json shows them)`));
   if (tried.log.length + tried.refused.length === 0) return;
   line();
   line(`${paint("bold", "Tried")} ${paint("gray", "while it registered, in a sandbox without grants")}`);
