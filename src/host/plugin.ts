@@ -42,6 +42,8 @@ export interface Plugin {
   readonly grants: Grants;
   /** The hooks of the catalog that it was accepted with, if it was installed: others it does not get. */
   readonly acceptedHooks?: ReadonlySet<string> | undefined;
+  /** Its gates that fail closed: they stay, and block, when it cannot be loaded. */
+  readonly standIns?: Registration["handlers"] | undefined;
   /** Variables that the operator set for it alone. */
   readonly env: Readonly<Record<string, string>>;
   readonly budget: PluginBudget;

@@ -277,6 +277,8 @@ export class Plugins {
     plugin.status = "failed";
     plugin.error = error;
     this.#undeclare(plugin);
+    // SECURITY: a guard that was tampered with must not open its gate. test/contract/installed.test.ts
+    if (plugin.standIns) this.#declare(plugin, plugin.home!, plugin.standIns);
     this.#settle(plugin);
   }
 

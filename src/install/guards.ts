@@ -60,7 +60,7 @@ export async function askGuards(event: InstallEvent, options: GuardOptions): Pro
   for (const id of asked) {
     const { status, error, hooks: own } = host.inspect(id);
     // In quarantine its handlers are kept, and count as failed.
-    if (status !== "quarantined" && !own.some(({ hook }) => hook === HOOK))
+    if (status !== "quarantined" && (status !== "ready" || !own.some(({ hook }) => hook === HOOK)))
       throw blocked(id, error?.message ?? `it should look at what is installed, and does not (it is ${status})`);
   }
   const { decision, by, reason, result } = await host.run(HOOK, event, {

@@ -52,6 +52,8 @@ export interface InstallOptions {
   readonly signal?: AbortSignal | undefined;
   /** For npm, beside the operator's own environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** How long the plugin is watched after it has registered. */
+  readonly watchMs?: number;
   /** Update: this plugin and no other. */
   readonly expected?: string;
 }
@@ -122,6 +124,7 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
     isolation: options.isolation ?? "process",
     sandbox: config.sandbox,
     config: config.plugins?.entries?.[id]?.config ?? {},
+    watchMs: options.watchMs ?? LIMITS.rehearsalMs,
   });
   if (report.error) {
     const tried = refused.length > 0 ? `; it tried: ${refused.join("; ")}` : "";

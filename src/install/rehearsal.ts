@@ -25,6 +25,8 @@ export interface RehearsalOptions {
   readonly sandbox: CreelConfig["sandbox"];
   /** The operator's, for this plugin: some register by it. */
   readonly config: Record<string, unknown>;
+  /** How long it is watched after it has registered. */
+  readonly watchMs: number;
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -34,7 +36,7 @@ const MAX_CHARS = 200;
 
 export async function rehearse(manifest: PluginManifest, bundle: PluginBundle, options: RehearsalOptions): Promise<Rehearsal> {
   const { id, name, version, description, contracts } = manifest;
-  const { isolation, sandbox, config } = options;
+  const { isolation, sandbox, config, watchMs } = options;
   // Before there is a host to ask: it speaks while it is loaded.
   using log = heard("log");
   using refused = heard("refused");
@@ -58,7 +60,7 @@ export async function rehearse(manifest: PluginManifest, bundle: PluginBundle, o
     },
   );
   // What it began while it registered goes on for a moment.
-  await wait(LIMITS.rehearsalMs);
+  await wait(watchMs);
   return {
     report: host.inspect(id),
     log: few(log.of(host.id).map(({ level, text }) => `${level}: ${text}`)),

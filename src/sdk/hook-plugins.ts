@@ -12,8 +12,16 @@ import { unmet } from "../host/hook-requirements.ts";
 import type { Logger } from "../host/log.ts";
 import type { PluginLimitsConfig } from "../protocol/plugin-limits.ts";
 import type { PluginSource } from "../host/plugin.ts";
+import type { Registration } from "../protocol/registration.ts";
 import { TURN_HOOKS, turnAdapter } from "../host/turn-script.ts";
 import { resolveFrom } from "./config-file.ts";
+
+export interface AcceptedPlugin {
+  readonly grants: Grants;
+  readonly hooks: PluginHooksConfig;
+  readonly names?: ReadonlySet<string>;
+  readonly standIns?: Registration["handlers"];
+}
 
 /** A plugin that was found, before it has its place in a host. */
 export interface FoundPlugin {
@@ -29,7 +37,7 @@ export interface FoundPlugin {
   readonly grants?: Grants | undefined;
   readonly limits?: PluginLimitsConfig | undefined;
   /** What was accepted when it was installed; what the operator's configuration says is laid over it, key by key. */
-  readonly accepted?: { readonly grants: Grants; readonly hooks: PluginHooksConfig; readonly names?: ReadonlySet<string> } | undefined;
+  readonly accepted?: AcceptedPlugin | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
 }

@@ -2,7 +2,10 @@
  * Trusted side: the plugins that `creel install` has put into the state folder, as a host takes them in. What they may do is what was accepted and
  * is in the lock; their code is read, and compared with the lock, whenever they are loaded. SECURITY: test/contract/installed.test.ts
  */
+import { CATALOG } from "../protocol/catalog.ts";
+import type { HookTable } from "../protocol/catalog.ts";
 import { pluginManifest } from "../protocol/config.ts";
+import type { Registration } from "../protocol/registration.ts";
 import { bundleOf } from "../state/bundle-files.ts";
 import type { LockEntry } from "../state/lock.ts";
 import { openState } from "../state/state.ts";
@@ -39,7 +42,12 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
         return bundleOf(current);
       },
     },
-    accepted: { grants, hooks: permissions, names: new Set(hooks.map(({ hook }) => hook)) },
+    accepted: { grants, hooks: permissions, names: new Set(hooks.map(({ hook }) => hook)), standIns: standIns(hooks) },
     off: enabled ? undefined : `it is disabled: "creel enable ${id}" enables it`,
   };
+}
+
+function standIns(hooks: LockEntry["hooks"]): Registration["handlers"] {
+  const table: HookTable = CATALOG;
+  return hooks.filter(({ hook }) => table[hook]?.failure === "closed").map(({ hook, priority }) => ({ hook, options: { priority } }));
 }

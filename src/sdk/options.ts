@@ -58,6 +58,8 @@ const plainOptions = z.strictObject({
 });
 
 export interface OpenOptions<Own extends HookTable = {}> {
+  /** The socket of a `creel serve`: joins that host. Beside it only `gateway` and `logger` may be given. */
+  readonly connect?: string;
   /** `process` (default): the plugins run in a supervised child. `thread`: in this process, faster, and less safe. */
   readonly isolation?: "process" | "thread";
   /** Worker threads. Default: cores - 1, at least 1. */
@@ -202,6 +204,7 @@ function place(
     hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
     grants: { ...accepted?.grants, ...entry?.grants, ...grants },
     acceptedHooks: accepted?.names,
+    standIns: accepted?.standIns,
     env: { ...entry?.env, ...env },
     budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
     cpuShare: new CpuShare(),

@@ -86,6 +86,22 @@ contract("installed plugins", (isolation) => {
     });
   });
 
+  it("a gate of one that cannot be loaded stays closed, until it is taken out of the way", async () => {
+    const dir = join(folder({}, QUICK), "state");
+    const files = await put(dir, "guard", `export default (api) => { api.on("before_tool_call", () => {}); };`, {
+      hooks: [{ hook: "before_tool_call", priority: 5 }],
+    });
+    await put(dir, "throws", `throw new Error("no");`, { hooks: [{ hook: "before_tool_call", priority: 0 }] });
+    change(join(files, "bundle.js"), () => "module.exports = () => {};");
+    await using host = await open(isolation, { config: { stateDir: dir } });
+    expect(host.inspect("guard").status).toBe("failed");
+    expect(await host.run("before_tool_call", { toolName: "x", params: {} })).toMatchObject({ decision: "block", by: "guard" });
+    host.disable("guard");
+    expect(await host.run("before_tool_call", { toolName: "x", params: {} })).toMatchObject({ decision: "block", by: "throws" });
+    host.disable("throws");
+    expect((await host.run("before_tool_call", { toolName: "x", params: {} })).decision).toBe("pass");
+  });
+
   it("one that was disabled is shown as such, with what enables it", () => {
     expect(shared.host.inspect("off")).toMatchObject({
       status: "disabled",

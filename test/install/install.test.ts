@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { isWider, reviewDigest } from "../../src/install/review.ts";
 import { folder, write } from "../support/files.ts";
 import { openRegistry } from "../support/registry.ts";
@@ -58,7 +59,11 @@ describe("a plugin that tries everything while it is installed", () => {
       },
     );
     process.env.CREEL_TEST_SECRET = "a secret";
-    const { review, outcome, entry } = await operator().install(name, undefined, { env: registry.env, isolation });
+    const { review, outcome, entry } = await operator().install(name, undefined, {
+      env: registry.env,
+      isolation,
+      watchMs: LIMITS.rehearsalMs,
+    });
     expect(outcome).toBe("installed");
     expect([existsSync(touched), connections]).toEqual([false, 0]);
     expect(review.tried.log).toEqual(

@@ -28,6 +28,7 @@ export function operator(dir = join(folder({}, QUICK), "state")): Operator {
         base: dir,
         isolation: "thread",
         by: "a test",
+        watchMs: 0,
         progress: (step) => void steps.push(step),
         decide: async (review) =>
           answer === false ? { isAccepted: false } : { isAccepted: true, keys: answer ? new Set(answer) : await before(review) },

@@ -2,6 +2,7 @@
  * How an operator says yes: at a terminal, or, without one, by naming the digest of the review they have seen. Anything else is a no. SECURITY:
  * test/cli/install.test.ts
  */
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { usualKeys } from "../../install/install.ts";
 import type { Decision } from "../../install/install.ts";
@@ -32,10 +33,12 @@ export function consentOf(values: ConsentValues, isJson: boolean, isOneOfMany = 
   return { accept, grant, noGrant, ask: isThere ? atTerminal : undefined, isOneOfMany };
 }
 
+/** Whoever leaves (Ctrl-C, Ctrl-D) has not said yes. */
 async function atTerminal(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const left = once(lines, "close").then(() => "");
   try {
-    return await lines.question(question);
+    return await Promise.race([lines.question(question).catch(() => ""), left]);
   } finally {
     lines.close();
   }
