@@ -51,7 +51,7 @@ describe("fetching a plugin", () => {
     ]);
     expect(readFileSync(join(found.root, "node_modules/leaf/index.js"), "utf8")).toContain("2");
     expect(readFileSync(join(found.root, "node_modules/middle/node_modules/leaf/index.js"), "utf8")).toContain("1");
-    expect(steps.map(({ step }) => step)).toEqual(["fetch", "fetch", "verify", "unpack", "unpack", "unpack"]);
+    expect(steps.map(({ step }) => step)).toEqual(["fetch", "verify", "unpack", "fetch", "verify", "unpack", "unpack", "unpack"]);
     // What the gateway provides, what is optional and what is for development only was never asked for.
     expect(registry.requests.filter((path) => /openclaw|nowhere/.test(path))).toEqual([]);
   });
