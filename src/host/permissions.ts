@@ -15,12 +15,21 @@ export function missingPermission(hook: AnyHook, plugin: Pick<Plugin, "id" | "ho
 }
 
 /**
- * Why a plugin that was installed does not get a hook: nobody has seen it ask for it. A gateway's own hooks are not known when a plugin is installed.
- * SECURITY: a plugin may register otherwise when it is looked at. test/contract/installed.test.ts
+ * Why a plugin that was installed does not get a hook: nobody has seen it ask for it, or not at that priority. A gateway's own hooks are not known when
+ * a plugin is installed. SECURITY: a plugin may register otherwise when it is looked at. test/contract/installed.test.ts
  */
-export function notAccepted(key: string, { id, acceptedHooks }: Pick<Plugin, "id" | "acceptedHooks">): string | undefined {
-  if (!acceptedHooks || acceptedHooks.has(key) || !KNOWN.has(key)) return undefined;
-  return `"${key}" is left out: the plugin did not ask for it when it was accepted; "creel update ${id}" looks at it again`;
+export function notAccepted(
+  key: string,
+  priority: number,
+  { id, acceptedHooks }: Pick<Plugin, "id" | "acceptedHooks">,
+): string | undefined {
+  if (!acceptedHooks || !KNOWN.has(key) || acceptedHooks.has(acceptedHook(key, priority))) return undefined;
+  return `"${key}" at priority ${priority} is left out: the plugin did not ask for it when it was accepted; "creel update ${id}" looks at it again`;
+}
+
+/** As they are compared. */
+export function acceptedHook(key: string, priority: number): string {
+  return `${key} ${priority}`;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(CATALOG).flatMap((name) => [name, familyOf(name) ?? name]));

@@ -40,7 +40,7 @@ export interface Plugin {
   readonly contractTools: readonly string[] | undefined;
   readonly hooks: PluginHooksConfig | undefined;
   readonly grants: Grants;
-  /** The hooks of the catalog that it was accepted with, if it was installed: others it does not get. */
+  /** The hooks of the catalog that it was accepted with, if it was installed, as `acceptedHook` makes them: others it does not get. */
   readonly acceptedHooks?: ReadonlySet<string> | undefined;
   /** Its gates that fail closed: they stay, and block, when it cannot be loaded. */
   readonly standIns?: Registration["handlers"] | undefined;

@@ -75,7 +75,7 @@ export class Registry {
       if (declared) continue;
       const hook = this.#hooks[key] ?? this.#anyOf(key);
       const refusal = hook
-        ? (this.#switchedOff(hook, key) ?? missingPermission(hook, plugin) ?? notAccepted(key, plugin))
+        ? (this.#switchedOff(hook, key) ?? missingPermission(hook, plugin) ?? notAccepted(key, options.priority ?? 0, plugin))
         : `there is no hook named "${oneLine(key, LIMITS.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
       if (refusal !== undefined) {
         diagnostics.push(refusal);

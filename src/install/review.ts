@@ -155,7 +155,8 @@ export function changesOf(now: Compared, before: LockEntry, granted: readonly st
   ];
 }
 
-const hookNames = (hooks: readonly { readonly hook: string }[]): string[] => hooks.map(({ hook }) => hook);
+const hookNames = (hooks: LockEntry["hooks"]): string[] =>
+  hooks.map(({ hook, priority }) => (priority === 0 ? hook : `${hook} (priority ${priority})`));
 const functionNames = (functions: LockEntry["functions"]): string[] => functions.map(({ kind, name }) => `${kind} ${name}`);
 
 function compared(what: Change["what"], now: readonly string[], before: readonly string[]): Change[] {

@@ -2,6 +2,7 @@
  * Trusted side: the plugins that `creel install` has put into the state folder, as a host takes them in. What they may do is what was accepted and
  * is in the lock; their code is read, and compared with the lock, whenever they are loaded. SECURITY: test/contract/installed.test.ts
  */
+import { acceptedHook } from "../host/permissions.ts";
 import { CATALOG } from "../protocol/catalog.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { pluginManifest } from "../protocol/config.ts";
@@ -42,7 +43,12 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
         return bundleOf(current);
       },
     },
-    accepted: { grants, hooks: permissions, names: new Set(hooks.map(({ hook }) => hook)), standIns: standIns(hooks) },
+    accepted: {
+      grants,
+      hooks: permissions,
+      names: new Set(hooks.map(({ hook, priority }) => acceptedHook(hook, priority))),
+      standIns: standIns(hooks),
+    },
     off: enabled ? undefined : `it is disabled: "creel enable ${id}" enables it`,
   };
 }

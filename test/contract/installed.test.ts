@@ -43,6 +43,7 @@ contract("installed plugins", (isolation) => {
       "talks",
       `export default (api) => {
         api.on("llm_input", () => {});
+        api.on("session_start", () => {}, { priority: 9 });
         api.on("before_tool_call", () => ({ block: true }));
         api.on("session_start", async () => { await api.kv.set("x", process.env.CREEL_TEST_SEEN ?? "unseen"); console.log(await api.kv.get("x"), api.pluginConfig.colour); });
       };`,
@@ -117,7 +118,8 @@ contract("installed plugins", (isolation) => {
 
   it("do not get a hook that they did not ask for when they were accepted", async () => {
     expect(shared.host.inspect("talks").diagnostics).toEqual([
-      '"before_tool_call" is left out: the plugin did not ask for it when it was accepted; "creel update talks" looks at it again',
+      expect.stringContaining('"session_start" at priority 9 is left out: the plugin did not ask for it when it was accepted'),
+      '"before_tool_call" at priority 0 is left out: the plugin did not ask for it when it was accepted; "creel update talks" looks at it again',
     ]);
     expect((await shared.host.run("before_tool_call", { toolName: "x", params: {} })).decision).toBe("pass");
   });
