@@ -146,6 +146,12 @@ export class Causes {
     return this.#tokens.issue(chain);
   }
 
+  /** The token of what is being done now; undefined: no plugin has caused it. */
+  currentToken(): string | undefined {
+    const store = current.getStore();
+    return store?.host === this.#host ? this.token(store.chain) : undefined;
+  }
+
   /** Runs the gateway's code as caused by the chain that a request brought back. Without one that is ours it just runs. */
   rejoin<T>(carrier: CauseCarrier, work: () => T): T {
     const token = tokenIn(carrier);

@@ -350,6 +350,11 @@ export class CoreHost {
     return this.#causes.rejoin(headers, work);
   }
 
+  /** What `rejoin` takes, for what is being done now. */
+  causeToken(): string | undefined {
+    return this.#causes.currentToken();
+  }
+
   /** What users have allowed for always. */
   approvals(): RememberedApproval[] {
     return this.#approvals.remembered();
@@ -437,7 +442,9 @@ export class CoreHost {
 
   async #approve(outcome: AskingOutcome, input: RunInput, startedMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
     try {
-      const settled = await this.#approvals.settle(outcome, input, signal);
+      // What the gateway does to get an answer is that plugin's doing.
+      const chain = this.#causes.next(input.cause, outcome.result.requireApproval.pluginId ?? "");
+      const settled = await this.#causes.within(chain, () => this.#approvals.settle(outcome, input, signal));
       this.#reporter.report(settled, startedMs);
       return settled;
     } finally {

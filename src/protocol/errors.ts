@@ -556,6 +556,52 @@ export const ERRORS = {
     message: "the sandbox sent something that is not of the protocol: {detail}",
     fix: "none needed: it is killed and replaced",
   },
+  ERR_SERVE_CONNECT: {
+    audience: "operator",
+    message: 'no host answers at "{path}": {detail}',
+    fix: 'start one with "creel serve", or check the path',
+  },
+  ERR_SERVE_LOST: {
+    audience: "gateway",
+    message: 'the connection to the host at "{path}" was lost: {detail}',
+    fix: "what was in flight may have been done or not; the next call connects again",
+  },
+  ERR_SERVE_REFUSED: {
+    audience: "gateway",
+    message: "the host refused the connection: {detail}",
+    fix: "see docs/serve-protocol.md; the first frame is a hello with the protocol's version and the token beside the socket",
+  },
+  ERR_SERVE_RUNNING: {
+    audience: "operator",
+    message: 'a host listens at "{path}" already (pid {pid})',
+    fix: "use that one, end it, or choose another path with --socket",
+  },
+  ERR_SERVE_PLACE: {
+    audience: "operator",
+    message: 'a socket at "{path}" is not safe, or not possible: {detail}',
+    fix: "choose a path in a folder of your own that nobody else may enter (mode 0700)",
+  },
+  ERR_SERVE_FRAME: {
+    audience: "gateway",
+    message: "what came over the socket is not of the protocol: {detail}",
+    fix: "see docs/serve-protocol.md for every frame",
+  },
+  ERR_SERVE_BUSY: {
+    audience: "gateway",
+    message: "{limit} requests of this connection wait for their answers already",
+    fix: "wait for answers before asking more, or open another connection",
+  },
+  ERR_SERVE_CANCELLED: { audience: "gateway", message: "the request was cancelled", fix: "none needed: whoever asked has cancelled it" },
+  ERR_SERVE_FAILED: {
+    audience: "operator",
+    message: "the host could not answer: {detail}",
+    fix: "the log of creel serve has more",
+  },
+  ERR_SERVE_UNABLE: {
+    audience: "gateway",
+    message: "{what} is not possible with a host in another process: it would block on a socket",
+    fix: "use await host.run, or open a host in this process",
+  },
 } as const satisfies Record<string, { audience: Audience; message: string; fix: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -343,6 +343,19 @@ export const LIMITS = {
   rehearsalMs: 250,
   /** Lines and refusals of it that are kept meanwhile. */
   rehearsalFacts: 1_000,
+  /** `creel serve`. A frame holds the largest event and what JSON adds to it. */
+  serveFrameBytes: 16 * 1024 * 1024,
+  /** Gateways and tails of one machine: a handful. */
+  serveConnections: 64,
+  /** Requests of one connection that wait for an answer. */
+  servePending: 1_000,
+  serveSubscriptions: 32,
+  /** What waits for a reader that does not read; past this it is hung up on. Two of the largest frames. */
+  serveBufferBytes: 32 * 1024 * 1024,
+  /** A stranger must say who it is within this; either side must answer a hello. */
+  serveHelloMs: 5_000,
+  /** News about plugins are sent together. */
+  serveStateMs: 10,
   /** Approval requests: OpenClaw's default and cap. */
   approvalMs: 120_000,
   maxApprovalMs: 600_000,

@@ -21,6 +21,7 @@ import { startProcessUnit } from "../host/lanes/process-unit.ts";
 import { buildWalls } from "../host/lanes/machine.ts";
 import type { StartUnit } from "../host/lanes/unit.ts";
 import { resolveOptions } from "./options.ts";
+import { joinHost } from "./remote-host.ts";
 import type { InnerOptions, OpenOptions } from "./options.ts";
 import { startThreadUnit } from "./thread-unit.ts";
 import { runTurn } from "./turn.ts";
@@ -51,6 +52,8 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
    * is found. `headers` are the request's; without a token of this host in them `work` just runs. Gives what `work` gives.
    */
   rejoin<V>(headers: CauseCarrier, work: () => V): V;
+  /** What `rejoin` takes, for what is being done now; undefined: no plugin has caused it. For a gateway that hands its work to another process. */
+  causeToken(): string | undefined;
   /** What users have allowed for always; `revokeApproval` makes the host ask again. */
   approvals(): RememberedApproval[];
   revokeApproval(approval: RememberedApproval): boolean;
@@ -79,6 +82,7 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
 }
 
 export function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  if (options.connect !== undefined) return joinHost(options);
   return openHostWith(options, {});
 }
 

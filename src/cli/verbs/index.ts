@@ -13,6 +13,8 @@ import { inspect } from "./inspect.ts";
 import { install } from "./install.ts";
 import { list } from "./list.ts";
 import { permissions } from "./permissions.ts";
+import { serve } from "./serve.ts";
+import { tail } from "./tail.ts";
 import { uninstall } from "./uninstall.ts";
 import { update } from "./update.ts";
 
@@ -30,6 +32,8 @@ export const VERBS: readonly Verb[] = [
   list,
   inspect,
   permissions,
+  serve,
+  tail,
   doctor,
   completion,
 ];

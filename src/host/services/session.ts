@@ -80,9 +80,9 @@ export function sessionServices(sessions: Sessions, causes: Causes): ServiceGrou
   return {
     services: {
       "session.get": {
-        answer: ({ plugin, args }) => {
+        answer: ({ plugin, run, args }) => {
           demand(plugin.grants.session?.includes("get") === true, plugin, "session.get", 'session: ["get"]');
-          return sessions.get(args);
+          return causes.within(causes.next(run, plugin.id), () => sessions.get(args));
         },
       },
       "session.patch": {

@@ -1,0 +1,57 @@
+/** One line per fact, in columns: when, what, whose, where, what it came to, and more. */
+import type { FactName, Facts } from "../../host/events.ts";
+import { duration } from "../ui/duration.ts";
+import { printable } from "../ui/json.ts";
+import type { Style, Terminal } from "../ui/terminal.ts";
+
+interface Row {
+  readonly plugin: string | undefined;
+  readonly status: string;
+  readonly text: string;
+}
+
+const ROWS: { readonly [K in FactName]: (fact: Facts[K]) => Row } = {
+  call: ({ hook, call }) => ({
+    plugin: call.plugin,
+    status: call.status,
+    text: `${hook}  ${duration(call.wallMs)}${call.error ? `  ${call.error.message}` : ""}`,
+  }),
+  run: ({ outcome, wallMs }) => ({
+    plugin: outcome.by,
+    status: outcome.decision,
+    text: `${outcome.hook}  ${duration(wallMs)}  ${outcome.calls.length} ${outcome.calls.length === 1 ? "call" : "calls"}${outcome.reason ? `  ${outcome.reason}` : ""}`,
+  }),
+  log: ({ plugin, level, text }) => ({ plugin, status: level, text }),
+  plugin: ({ plugin, status, error, diagnostics }) => ({ plugin, status, text: [error, ...diagnostics].filter(Boolean).join("; ") }),
+  replaced: ({ plugin, why }) => ({ plugin, status: "rebuilt", text: why }),
+  recursion: ({ plugin, limit, chain }) => ({ plugin, status: limit, text: chain.path.join(" → ") }),
+  quarantine: ({ plugin, state, why }) => ({ plugin, status: state, text: why }),
+  secret: ({ plugin, what, secret, origin }) => ({ plugin, status: what, text: `${secret}  ${origin}` }),
+  refused: ({ plugin, service, message }) => ({ plugin, status: "refused", text: `${service}  ${message}` }),
+  restart: ({ culprit, why }) => ({ plugin: culprit, status: "restarted", text: why }),
+};
+
+const GOOD = new Set(["ok", "pass", "ready", "info", "debug", "closed", "released", "sent"]);
+const WIDTH = { fact: 10, plugin: 20, status: 11 };
+
+export function factLine<K extends FactName>(name: K, fact: Facts[K], { paint }: Pick<Terminal, "paint">, now = new Date()): string {
+  const { plugin, status, text } = ROWS[name](fact);
+  const style: Style = GOOD.has(status) ? "green" : "yellow";
+  const time = now.toISOString().slice(11, 23);
+  return [
+    paint("gray", time),
+    name.padEnd(WIDTH.fact),
+    paint("cyan", plain(plugin ?? "–").padEnd(WIDTH.plugin)),
+    paint(style, plain(status).padEnd(WIDTH.status)),
+    plain(text),
+  ]
+    .join(" ")
+    .trimEnd();
+}
+
+/** What plugins say stays on its line, and orders the terminal nothing. SECURITY: test/serve/tail.test.ts */
+function plain(text: string): string {
+  return printable(text)
+    .slice(1, -1)
+    .replaceAll(String.raw`\"`, '"');
+}

@@ -1,0 +1,47 @@
+/** `creel tail`: follows a running host. */
+import { FACT_NAMES } from "../../protocol/serve.ts";
+import { defineVerb, EXIT } from "../verb.ts";
+
+export const tail = defineVerb({
+  name: "tail",
+  summary: "follows a host that creel serve runs: calls, runs, logs, faults, as they happen, until Ctrl-C",
+  options: {
+    socket: { type: "string", value: "path", help: "where it listens (default: as creel serve)" },
+    plugin: { type: "string", multiple: true, value: "id", help: "only what concerns this plugin" },
+    hook: { type: "string", multiple: true, value: "hook", help: "only calls and runs of this hook" },
+    status: {
+      type: "string",
+      multiple: true,
+      value: "status",
+      help: "only what came to this: a call's status, a run's decision, a level …",
+    },
+    fact: { type: "string", multiple: true, choices: FACT_NAMES, help: "only facts of this kind" },
+  },
+  examples: [
+    "creel tail",
+    "creel tail --plugin guard --fact call --status timeout --status failed",
+    "creel tail --fact run --json | jq .fact.outcome",
+  ],
+  prints: "a line per fact: `{ event, at, fact }`",
+  exits: { ok: "ended by Ctrl-C, or because the host ended", failed: "no host answers there" },
+  async run({ values, isJson, out, err }) {
+    const path = await import("node:path");
+    const { defaultSocket } = await import("../../sdk/serve-place.ts");
+    const { follow } = await import("../tail/follow.ts");
+    const { factLine } = await import("../tail/line.ts");
+    const { printable } = await import("../ui/json.ts");
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    process.once("SIGTERM", () => stop.abort());
+    const { plugin: plugins, hook: hooks, status: statuses, fact: facts } = values;
+    const why = await follow({
+      socket: path.resolve(values.socket ?? defaultSocket()),
+      wanted: { plugins, hooks, statuses, facts },
+      signal: stop.signal,
+      told: (name, fact) => out.line(isJson ? printable({ event: name, at: new Date().toISOString(), fact }) : factLine(name, fact, out)),
+      began: ({ id, pid }) => err.line(err.paint("gray", `following ${id} (pid ${pid}); Ctrl-C ends it`)),
+    });
+    if (why !== undefined) err.line(err.paint("gray", `the host has ended: ${why}`));
+    return EXIT.ok;
+  },
+});

@@ -1,0 +1,167 @@
+/**
+ * What travels over the socket of `creel serve`: one JSON text per line, in both directions. A line is told by the key it has, so that a
+ * person can type one. docs/serve-protocol.md says it for those who write a client in another language.
+ */
+import * as z from "zod";
+import { CreelError, ERRORS } from "./errors.ts";
+import type { ErrorCode } from "./errors.ts";
+import { sessionPatchParams } from "./hooks/session.ts";
+import { LIMITS } from "./limits.ts";
+
+export const SERVE_PROTOCOL = 1;
+
+/** What a client can answer for the gateway. */
+export const OFFERS = ["getSession", "patchSession", "requestApproval"] as const;
+export type Offer = (typeof OFFERS)[number];
+
+export const FACT_NAMES = ["call", "run", "log", "plugin", "replaced", "recursion", "quarantine", "secret", "refused", "restart"] as const;
+
+const name = z.string().min(1).max(LIMITS.nameChars);
+const id = z.union([z.int().nonnegative(), z.string().min(1).max(64)]);
+export type RequestId = z.infer<typeof id>;
+
+const nothing = z.object({}).optional();
+const ofPlugin = z.object({ plugin: name });
+const fields = z.record(z.string(), z.unknown());
+const ofKind = { plugin: name.optional() };
+const target = z.union([
+  z.strictObject({ tool: name, ...ofKind }),
+  z.strictObject({ command: name, ...ofKind }),
+  z.strictObject({ method: name, ...ofKind }),
+]);
+
+/** What a subscription is told. Of each list that is given, a fact must have one. */
+const wanted = z.object({
+  facts: z.array(z.enum(FACT_NAMES)).max(FACT_NAMES.length).optional(),
+  plugins: z.array(name).max(64).optional(),
+  hooks: z.array(name).max(64).optional(),
+  statuses: z.array(name).max(64).optional(),
+});
+export type Wanted = z.infer<typeof wanted>;
+
+/** By method. What an event must look like is the catalog's to say, and the host's to check. */
+export const SERVE_PARAMS = {
+  run: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional(), plugin: name.optional() }),
+  emit: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional() }),
+  has: z.object({ hook: name }),
+  plugins: nothing,
+  inspect: ofPlugin,
+  reload: ofPlugin,
+  disable: ofPlugin,
+  release: ofPlugin,
+  tools: nothing,
+  commands: nothing,
+  methods: nothing,
+  services: nothing,
+  call: z.object({ target, argument: z.unknown().optional(), ctx: fields.optional(), updates: z.boolean().optional() }),
+  patchSession: z.object({ patch: sessionPatchParams }),
+  approvals: nothing,
+  revokeApproval: z.object({ pluginId: name, toolName: z.string(), agentId: z.string().optional() }),
+  subscribe: wanted,
+} as const satisfies Record<string, z.ZodType>;
+export type ServeMethod = keyof typeof SERVE_PARAMS;
+export type ServeParams<M extends ServeMethod> = z.infer<(typeof SERVE_PARAMS)[M]>;
+
+const serveError = z.object({
+  code: z.string().max(64),
+  message: z.string(),
+  fix: z.string().optional(),
+  params: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+});
+export type ServeError = z.infer<typeof serveError>;
+
+const hello = z.object({
+  protocol: z.int(),
+  token: z.string().max(256),
+  offers: z.array(z.enum(OFFERS)).max(OFFERS.length).optional(),
+  /** Wants to be told what there is, now and whenever it changes. */
+  state: z.boolean().optional(),
+});
+
+/** From a client. */
+export const clientFrame = z.union([
+  z.object({ method: z.string().max(64), id: id.optional(), params: z.unknown().optional(), cause: z.string().max(256).optional() }),
+  z.object({ answer: z.int(), ok: z.unknown().optional(), error: z.object({ message: z.string() }).optional() }),
+  z.object({ cancel: id }),
+  z.object({ hello }),
+]);
+export type ClientFrame = z.infer<typeof clientFrame>;
+
+/** Reports are made by the host, which a client trusts: they are passed on as they come. */
+const reports = z.array(z.looseObject({}));
+const serveState = z.object({
+  /** Hooks that somebody listens to. */
+  hooks: z.array(z.string()),
+  plugins: z.array(z.looseObject({ id: z.string() })),
+  tools: reports,
+  commands: reports,
+  methods: reports,
+  services: reports,
+  approvals: reports,
+  pids: z.array(z.int()),
+});
+export type ServeState = z.infer<typeof serveState>;
+
+/** From the host. */
+export const serverFrame = z.union([
+  z.object({ id, error: serveError }),
+  z.object({ id, ok: z.unknown() }),
+  z.object({ event: z.enum(FACT_NAMES), subscription: id, fact: fields }),
+  z.object({ question: z.int(), ask: z.enum(OFFERS), params: fields, cause: z.string().optional() }),
+  z.object({ withdrawn: z.int() }),
+  z.object({ update: id, value: z.unknown() }),
+  z.object({ welcome: z.object({ protocol: z.int(), host: z.string(), pid: z.int() }), state: serveState.optional() }),
+  z.object({ state: serveState }),
+  z.object({ error: serveError }),
+  z.object({ bye: z.string() }),
+]);
+export type ServerFrame = z.infer<typeof serverFrame>;
+
+/** The file beside the socket that only its owner can read. */
+export const serveKey = z.object({ protocol: z.int(), pid: z.int(), token: z.string().min(32).max(256) });
+export type ServeKey = z.infer<typeof serveKey>;
+
+export function toWire(error: unknown): ServeError {
+  const known =
+    error instanceof CreelError ? error : new CreelError("ERR_SERVE_FAILED", { detail: (error as Error)?.message ?? String(error) });
+  const params = Object.fromEntries(Object.entries(known.params).filter(([, value]) => value !== undefined)) as ServeError["params"];
+  return { code: known.code, message: known.message, fix: known.fix, params };
+}
+
+export function fromWire({ code, message, params }: ServeError): CreelError {
+  if (Object.hasOwn(ERRORS, code)) return new CreelError(code as ErrorCode, params);
+  // A host that is newer than we are.
+  return new CreelError("ERR_SERVE_FAILED", { detail: `${message} (${code})` });
+}
+
+/** Cuts a stream of bytes into lines. A line that becomes too long is an error before it is whole. */
+export class LineDecoder {
+  #chunks: Buffer[] = [];
+  #held = 0;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number = LIMITS.serveFrameBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The lines that are complete with this chunk. Throws a CreelError. */
+  push(chunk: Buffer): string[] {
+    const lines: string[] = [];
+    let at = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, at)) {
+      this.#hold(chunk.subarray(at, end));
+      lines.push((this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)).toString("utf8"));
+      this.#chunks = [];
+      this.#held = 0;
+      at = end + 1;
+    }
+    if (at < chunk.length) this.#hold(chunk.subarray(at));
+    return lines;
+  }
+
+  #hold(piece: Buffer): void {
+    this.#held += piece.length;
+    if (this.#held > this.#maxBytes) throw new CreelError("ERR_SERVE_FRAME", { detail: `a line of more than ${this.#maxBytes} bytes` });
+    this.#chunks.push(piece);
+  }
+}

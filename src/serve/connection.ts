@@ -1,0 +1,249 @@
+/** Trusted side: one client of `creel serve`. All that comes from it has passed a schema before it means anything, and none of it may grow without a bound. */
+import { timingSafeEqual } from "node:crypto";
+import type { Socket } from "node:net";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { clientFrame, FACT_NAMES, LineDecoder, SERVE_PARAMS, SERVE_PROTOCOL, toWire } from "../protocol/serve.ts";
+import type { ClientFrame, Offer, RequestId, ServeMethod, ServerFrame, ServeState, Wanted } from "../protocol/serve.ts";
+import { firstIssue } from "../host/issues.ts";
+import type { Logger } from "../host/log.ts";
+import { suggest } from "../host/suggest.ts";
+import type { Host } from "../sdk/gateway.ts";
+import type { Asked } from "./gateways.ts";
+import { CHANGES, METHODS } from "./methods.ts";
+import { isWanted } from "./wanted.ts";
+
+export interface ConnectionOptions {
+  readonly host: Host;
+  readonly token: string;
+  readonly logger: Logger;
+  readonly number: number;
+  state(): ServeState;
+  /** It has said who it is. */
+  joined(connection: Connection): void;
+  left(connection: Connection): void;
+}
+
+type Request = Extract<ClientFrame, { method: unknown }>;
+
+export class Connection implements Asked {
+  readonly #socket: Socket;
+  readonly #options: ConnectionOptions;
+  readonly #decoder = new LineDecoder();
+  readonly #late: NodeJS.Timeout;
+  /** What it waits for. */
+  readonly #pending = new Map<RequestId, AbortController>();
+  readonly #subscriptions = new Map<RequestId, () => void>();
+  /** What we wait for. */
+  readonly #questions = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }>();
+  #lastQuestion = 0;
+  /** Requests that want no answer are counted, too. */
+  #unanswered = 0;
+  #isWelcome = false;
+  #isOver = false;
+  offers: ReadonlySet<Offer> = new Set();
+  wantsState = false;
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#late = setTimeout(() => this.#refuse("nothing was said in time"), LIMITS.serveHelloMs);
+    socket.on("data", (chunk) => this.#read(chunk));
+    socket.on("error", () => this.#over());
+    socket.on("close", () => this.#over());
+  }
+
+  /** A fresh state, for those who want it. */
+  tellState(state: ServeState): void {
+    if (this.#isWelcome && this.wantsState) this.#send({ state });
+  }
+
+  ask(what: Offer, params: object, cause: string | undefined, signal?: AbortSignal): Promise<unknown> {
+    const question = ++this.#lastQuestion;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (this.#isOver) return Promise.reject(new CreelError("ERR_SERVE_FAILED", { detail: "the gateway's client is gone" }));
+    const withdraw = (): void => {
+      this.#questions.delete(question);
+      this.#send({ withdrawn: question });
+      reject(signal!.reason);
+    };
+    signal?.addEventListener("abort", withdraw, { once: true });
+    const settled = (): void => signal?.removeEventListener("abort", withdraw);
+    this.#questions.set(question, {
+      resolve: (value) => (settled(), resolve(value)),
+      reject: (error) => (settled(), reject(error)),
+    });
+    this.#send({ question, ask: what, params: params as Record<string, unknown>, ...(cause !== undefined && { cause }) });
+    return promise;
+  }
+
+  /** The host has ended: says so, sends what is left, and hangs up. */
+  end(why: string): void {
+    if (this.#isOver) return;
+    this.#send({ bye: why });
+    this.#socket.end();
+    // One that does not read is not waited for.
+    setTimeout(() => this.#socket.destroy(), LIMITS.serveHelloMs).unref();
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      for (const line of this.#decoder.push(chunk)) {
+        if (this.#isOver) return;
+        if (line.trim() !== "") this.#hear(parsed(line));
+      }
+    } catch (error) {
+      this.#hangUp(error instanceof CreelError ? error : new CreelError("ERR_SERVE_FRAME", { detail: (error as Error).message }));
+    }
+  }
+
+  #hear(frame: ClientFrame): void {
+    if ("hello" in frame) return this.#greet(frame.hello);
+    // SECURITY: nothing is done for somebody who has not shown the token. test/serve/hostile.test.ts
+    if (!this.#isWelcome) return this.#refuse("the first frame is not a hello");
+    if ("method" in frame) return void this.#serve(frame);
+    if ("cancel" in frame) return this.#cancel(frame.cancel);
+    const asked = this.#questions.get(frame.answer);
+    this.#questions.delete(frame.answer);
+    if (frame.error) asked?.reject(new Error(frame.error.message));
+    else asked?.resolve(frame.ok);
+  }
+
+  #greet({ protocol, token, offers = [], state = false }: Extract<ClientFrame, { hello: unknown }>["hello"]): void {
+    if (this.#isWelcome) return this.#refuse("a second hello");
+    if (protocol !== SERVE_PROTOCOL) return this.#refuse(`it speaks version ${SERVE_PROTOCOL} of the protocol, and not ${protocol}`);
+    if (!isSame(token, this.#options.token)) return this.#refuse("the token is not the one beside the socket");
+    clearTimeout(this.#late);
+    this.#isWelcome = true;
+    this.offers = new Set(offers);
+    this.wantsState = state;
+    const { host } = this.#options;
+    this.#send({
+      welcome: { protocol: SERVE_PROTOCOL, host: host.id, pid: process.pid },
+      ...(state && { state: this.#options.state() }),
+    });
+    this.#options.joined(this);
+  }
+
+  async #serve({ id, method, params, cause }: Request): Promise<void> {
+    const answer = (frame: { ok: unknown } | { error: ReturnType<typeof toWire> }): void => {
+      if (id !== undefined) this.#send({ id, ...frame });
+    };
+    const stop = new AbortController();
+    try {
+      if (this.#pending.size + this.#unanswered >= LIMITS.servePending)
+        throw new CreelError("ERR_SERVE_BUSY", { limit: LIMITS.servePending });
+      if (id !== undefined && (this.#pending.has(id) || this.#subscriptions.has(id)))
+        throw new CreelError("ERR_SERVE_FRAME", { detail: `the id ${JSON.stringify(id)} is in use` });
+    } catch (error) {
+      return answer({ error: toWire(error) });
+    }
+    if (id === undefined) this.#unanswered += 1;
+    else this.#pending.set(id, stop);
+    try {
+      const work = (): unknown => this.#do(id, method, params, stop.signal);
+      const ok = await (cause === undefined ? work() : this.#options.host.rejoin(cause, work));
+      if (CHANGES.has(method)) this.tellState(this.#options.state());
+      answer({ ok: ok ?? null });
+    } catch (error) {
+      answer({ error: toWire(stop.signal.aborted ? new CreelError("ERR_SERVE_CANCELLED") : error) });
+    } finally {
+      if (id === undefined) this.#unanswered -= 1;
+      else this.#pending.delete(id);
+    }
+  }
+
+  #do(id: RequestId | undefined, method: string, params: unknown, signal: AbortSignal): unknown {
+    if (!Object.hasOwn(SERVE_PARAMS, method))
+      throw new CreelError("ERR_SERVE_FRAME", { detail: `there is no method "${method}"${suggest(method, Object.keys(SERVE_PARAMS))}` });
+    const name = method as ServeMethod;
+    const checked = SERVE_PARAMS[name].safeParse(params);
+    if (!checked.success) {
+      const { field, detail } = firstIssue(checked.error);
+      throw new CreelError("ERR_SERVE_FRAME", { detail: `the parameters of ${method} are not valid at "${field}": ${detail}` });
+    }
+    if (name === "subscribe") return this.#subscribe(id, checked.data as Wanted);
+    const update = (value: unknown): void => {
+      if (id !== undefined) this.#send({ update: id, value });
+    };
+    return METHODS[name](this.#options.host, checked.data as never, { signal, update });
+  }
+
+  #subscribe(id: RequestId | undefined, wanted: Wanted): object {
+    if (id === undefined) throw new CreelError("ERR_SERVE_FRAME", { detail: "a subscription needs an id" });
+    if (this.#subscriptions.size >= LIMITS.serveSubscriptions) throw new CreelError("ERR_SERVE_BUSY", { limit: LIMITS.serveSubscriptions });
+    const offs = (wanted.facts ?? FACT_NAMES).map((event) =>
+      this.#options.host.on(event, (fact) => {
+        if (isWanted(wanted, event, fact)) this.#send({ event, subscription: id, fact: fact as unknown as Record<string, unknown> });
+      }),
+    );
+    this.#subscriptions.set(id, () => {
+      for (const off of offs) off();
+    });
+    return { subscription: id };
+  }
+
+  #cancel(id: RequestId): void {
+    this.#pending.get(id)?.abort(new CreelError("ERR_SERVE_CANCELLED"));
+    this.#subscriptions.get(id)?.();
+    this.#subscriptions.delete(id);
+  }
+
+  #send(frame: ServerFrame): void {
+    if (this.#isOver || !this.#socket.writable) return;
+    let line = JSON.stringify(frame);
+    if (Buffer.byteLength(line) > LIMITS.serveFrameBytes) {
+      if (!("id" in frame)) return this.#options.logger.warn({ client: this.#options.number }, "a frame was too large to be sent");
+      line = JSON.stringify({ id: frame.id, error: toWire(new CreelError("ERR_SERVE_FRAME", { detail: "the answer is too large" })) });
+    }
+    this.#socket.write(`${line}\n`);
+    if (this.#socket.writableLength <= LIMITS.serveBufferBytes) return;
+    // SECURITY: a client that does not read costs a bounded amount of memory. test/serve/hostile.test.ts
+    this.#options.logger.warn(
+      { client: this.#options.number, bytes: this.#socket.writableLength },
+      "a client does not read, and is hung up on",
+    );
+    this.#socket.destroy();
+    this.#over();
+  }
+
+  #refuse(detail: string): void {
+    this.#hangUp(new CreelError("ERR_SERVE_REFUSED", { detail }));
+  }
+
+  #hangUp(error: CreelError): void {
+    if (this.#isOver) return;
+    this.#options.logger.warn({ client: this.#options.number, detail: error.message }, "a client was hung up on");
+    this.#send({ error: toWire(error) });
+    this.#over();
+    this.#socket.end();
+    this.#socket.destroySoon();
+    // What it goes on saying is not read.
+    this.#socket.pause();
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#late);
+    for (const off of this.#subscriptions.values()) off();
+    this.#subscriptions.clear();
+    // Nobody waits for these any more.
+    for (const stop of this.#pending.values()) stop.abort(new CreelError("ERR_SERVE_CANCELLED"));
+    for (const { reject } of this.#questions.values())
+      reject(new CreelError("ERR_SERVE_FAILED", { detail: "the gateway's client is gone" }));
+    this.#questions.clear();
+    this.#options.left(this);
+  }
+}
+
+function parsed(line: string): ClientFrame {
+  const frame = clientFrame.safeParse(JSON.parse(line));
+  if (!frame.success) throw new CreelError("ERR_SERVE_FRAME", { detail: "it is no frame of a client" });
+  return frame.data;
+}
+
+function isSame(given: string, token: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
