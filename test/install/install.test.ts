@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { isWider, reviewDigest } from "../../src/install/review.ts";
 import { folder, write } from "../support/files.ts";
+import { open } from "../support/host.ts";
 import { openRegistry } from "../support/registry.ts";
 import type { Registry } from "../support/registry.ts";
 import { listener, operator, pluginFolder } from "./pipeline.ts";
@@ -164,13 +165,25 @@ describe("a review", () => {
   });
 
   it("that is refused leaves nothing; one that is granted in part grants that part; a key that is none is refused", async () => {
-    const root = pluginFolder({ id: "weather", permissions: ASKS }, listener("llm_input"));
+    const source = `export default (api) => {
+      api.on("llm_input", () => {});
+      api.on("message_sending", async () => {
+        await api.kv.set("town", "Riga");
+        const sent = await fetch("https://api.example.com/v1").then(() => "sent", ({ message }) => message);
+        return { content: (await api.kv.get("town")) + ": " + sent };
+      });
+    };`;
+    const root = pluginFolder({ id: "weather", permissions: ASKS }, source);
     const { install, state } = operator();
     expect(await install(root, false)).toMatchObject({ outcome: "refused", entry: undefined });
     await expect(install(root, ["fetsh:https://x.example.com"])).rejects.toMatchObject({ code: "ERR_INSTALL_GRANT" });
     expect((await state.read()).size).toBe(0);
     const { entry } = await install(root, ["kv"]);
     expect(entry).toMatchObject({ grants: { kv: true }, permissions: { allowConversationAccess: false } });
+    await using host = await open("thread", { config: { stateDir: state.dir } });
+    const { result } = await host.run("message_sending", { to: "x", content: "" });
+    expect(result?.content).toMatch(/^Riga: .*not granted/);
+    expect(host.inspect("weather").hooks.map(({ hook }) => hook)).toEqual(["message_sending"]);
   });
 });
 
