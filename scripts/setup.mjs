@@ -2,13 +2,14 @@
 // `npm test`, on whatever Node is there (20 or later): the scripts themselves run on the Node that this installs.
 import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamp = `${root}node_modules/.creel-setup`;
 const wanted = createHash("sha256")
   .update(readFileSync(`${root}package-lock.json`))
+  .update(readFileSync(fileURLToPath(import.meta.url)))
   .update(`${process.platform}-${process.arch}`)
   .digest("hex");
 
@@ -27,4 +28,10 @@ if (error || status !== 0) {
   );
   process.exit(1);
 }
+// `npx creel` in this repository runs the sources, as `creel` runs the package where it is installed.
+const main = `${root}src/cli/main.ts`;
+const node = `${root}node_modules/.bin/node`;
+writeFileSync(`${root}node_modules/.bin/creel`, `#!/bin/sh\nexec "${node}" -C source "${main}" "$@"\n`);
+chmodSync(`${root}node_modules/.bin/creel`, 0o755);
+writeFileSync(`${root}node_modules/.bin/creel.cmd`, `@"${node}.cmd" -C source "${main}" %*\r\n`);
 writeFileSync(stamp, wanted);
