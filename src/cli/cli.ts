@@ -1,5 +1,6 @@
 /** From the words on the command line to a verb, and from whatever went wrong to a sentence that says what to do and an exit code. */
 import { CreelError } from "../protocol/errors.ts";
+import { oneLine } from "../host/one-line.ts";
 import { suggest } from "../host/suggest.ts";
 import { helpOf, helpOfAll } from "./help.ts";
 import { parse, UsageError } from "./options.ts";
@@ -47,11 +48,15 @@ function find(word: string, verbs: readonly Verb[]): Verb {
   throw new UsageError(what, 'run "creel --help" for the verbs there are');
 }
 
+/** Nobody reads on. */
+const MAX_CHARS = 4_000;
+
 function explain(error: unknown, err: Terminal): number {
   const isKnown = error instanceof UsageError || error instanceof CreelError;
   const message = error instanceof Error ? error.message : String(error);
-  err.line(`${err.paint("red", "creel:")} ${message}`);
-  if (isKnown) err.line(`  ${err.paint("bold", "what to do:")} ${error.fix}`);
+  // SECURITY: a stranger's manifest may be quoted in it, and a terminal obeys what it is told. test/cli/install.test.ts
+  err.line(`${err.paint("red", "creel:")} ${oneLine(message, MAX_CHARS)}`);
+  if (isKnown) err.line(`  ${err.paint("bold", "what to do:")} ${oneLine(error.fix, MAX_CHARS)}`);
   // Anything else is a mistake in Creel itself: the stack is what its maintainers need.
   else err.line(error instanceof Error && error.stack ? error.stack : "");
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;

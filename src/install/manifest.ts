@@ -1,8 +1,9 @@
 /** Trusted side: the manifest and entry of a plugin that was fetched. A stranger's JSON is read strictly here, before anybody else reads it. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { findPlugin, MANIFESTS } from "../host/manifest.ts";
 import type { PluginFiles } from "../host/manifest.ts";
+import { CreelError } from "../protocol/errors.ts";
 import { pluginId } from "../protocol/registration.ts";
 import type { Fetched } from "./fetch.ts";
 import { parseStrictJson } from "./strict-json.ts";
@@ -19,7 +20,11 @@ export async function readPluginFiles(
     parseStrictJson(bytes, { path });
     isDeclared = true;
   }
-  const files = await findPlugin(root);
+  const files = await findPlugin(root).catch((error: unknown) => {
+    // Where it lies for the moment means nothing to anybody.
+    if (!(error instanceof CreelError) || typeof error.params.path !== "string") throw error;
+    throw new CreelError(error.code, { ...error.params, path: relative(root, error.params.path) || "the package" });
+  });
   const version = files.manifest.version ?? found?.version;
   const manifest = { ...files.manifest, ...(version !== undefined && { version }) };
   if (isDeclared || files.hook) return { ...files, manifest };

@@ -47,6 +47,18 @@ describe("creel install, update, uninstall", () => {
     expect(await installed()).toEqual(["weather"]);
   });
 
+  it("a manifest that is quoted in an error cannot paint the terminal", async () => {
+    const hostile = pluginFolder({ id: "hostile", permissions: { "\u001b[31mred": 1 } }, listener("llm_input"));
+    const { code, err } = await creelHere("install", hostile, ...config);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('"creel.plugin.json" is not valid at "permissions": Unrecognized key: " [31mred"'),
+    ]);
+    write(hostile, { "creel.plugin.json": JSON.stringify({ id: "hostile\u001b[31m" }) });
+    // oxlint-disable-next-line no-control-regex -- that is the point
+    expect((await creelHere("install", hostile, ...config)).err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
   it("permissions are shown, granted and revoked by key", async () => {
     const shown = await creelHere("permissions", "show", "weather", ...config);
     expect(shown.out).toContain("✓ fetch:https://api.example.com");

@@ -1,6 +1,6 @@
 /** The steps of an installation on the screen, one line each when it begins. */
 import type { InstallStep } from "../../install/install.ts";
-import { oneLine } from "../../host/guest-error.ts";
+import { oneLine } from "../../host/one-line.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
 const WORDS: Record<InstallStep["step"], string> = {
