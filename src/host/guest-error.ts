@@ -2,7 +2,6 @@
 import { SourceMap } from "node:module";
 import { ERRORS, errorMessage } from "../protocol/errors.ts";
 import type { ErrorCode, ErrorParams } from "../protocol/errors.ts";
-import { LIMITS } from "../protocol/limits.ts";
 import { errorText } from "../protocol/messages.ts";
 import type { CallError } from "../protocol/outcome.ts";
 import type { PluginBundle } from "./bundle.ts";
