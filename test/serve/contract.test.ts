@@ -102,7 +102,7 @@ describe("through the socket as in the process", () => {
   });
 
   it("what blocks says that it cannot be done", () => {
-    expect(thrownBy(() => remote.runSync("tool_result_persist", { message: {} } as never))).toMatchObject({ code: "ERR_SERVE_UNABLE" });
+    expect(thrownBy(() => remote.runSync("tool_result_persist", { message: {} }))).toMatchObject({ code: "ERR_SERVE_UNABLE" });
   });
 
   it("facts come to whoever listens, until they do not want them any more", async () => {
@@ -168,7 +168,7 @@ describe("joining", () => {
     const first = await served({ socket, plugins: [late] });
     await using client = await openHost({ connect: socket, logger: silent });
     const began = client.run("message_sending", { to: "me", content: "x" });
-    expect(await client.inspect("late")).toMatchObject({ status: "ready" });
+    expect(client.inspect("late")).toMatchObject({ status: "ready" });
     // Answered behind the run's beginning.
     await client.release("late");
     await first.close();

@@ -49,7 +49,7 @@ export function factLine<K extends FactName>(name: K, fact: Facts[K], { paint }:
     .trimEnd();
 }
 
-/** What plugins say stays on its line, and orders the terminal nothing. SECURITY: test/serve/tail.test.ts */
+/** What plugins say stays on its line, and orders the terminal nothing. SECURITY: test/serve/command.test.ts */
 function plain(text: string): string {
   return printable(text)
     .slice(1, -1)
