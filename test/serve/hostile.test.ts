@@ -27,6 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => void lines.splice(0));
 
+const isDropped = () => lines.some(({ message }) => message === "a client does not read, and is hung up on");
 const isWell = async () => (await neighbour.run("message_sending", { to: "me", content: "well" })).result?.content === "well";
 
 describe("before the hello", () => {
@@ -94,7 +95,6 @@ describe("after it", () => {
     raw.socket.pause();
     raw.socket.removeAllListeners("data");
     const content = "x".repeat(200 * 1024);
-    const isDropped = () => lines.some(({ message }) => message === "a client does not read, and is hung up on");
     for (let runs = 0; runs < 400 && !isDropped(); runs++) await server.host.run("message_sending", { to: "me", content });
     expect(isDropped()).toBe(true);
     expect(await isWell()).toBe(true);
