@@ -6,6 +6,7 @@ import * as z from "zod";
 import { CreelError, ERRORS } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
 import { sessionPatchParams } from "./hooks/session.ts";
+import { FACT_NAMES } from "./fact-names.ts";
 import { LIMITS } from "./limits.ts";
 
 export const SERVE_PROTOCOL = 1;
@@ -13,8 +14,6 @@ export const SERVE_PROTOCOL = 1;
 /** What a client can answer for the gateway. */
 export const OFFERS = ["getSession", "patchSession", "requestApproval"] as const;
 export type Offer = (typeof OFFERS)[number];
-
-export const FACT_NAMES = ["call", "run", "log", "plugin", "replaced", "recursion", "quarantine", "secret", "refused", "restart"] as const;
 
 const name = z.string().min(1).max(LIMITS.nameChars);
 const id = z.union([z.int().nonnegative(), z.string().min(1).max(64)]);

@@ -16,9 +16,9 @@ interface Part {
 
 const PARTS: readonly Part[] = [
   { name: "the corpus, under load", file: "./run.ts", args: [] },
-  { name: "latency and recovery", file: "./latency.ts", args: ["--rounds", "5"] },
+  { name: "latency and recovery", file: "./latency.ts", args: ["--rounds", "3"] },
   { name: "thread isolation", file: "./thread.ts", args: ["--smoke"] },
-  { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.3"] },
+  { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.2"] },
 ];
 
 const options = process.argv.slice(2);

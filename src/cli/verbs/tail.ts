@@ -1,5 +1,5 @@
 /** `creel tail`: follows a running host. */
-import { FACT_NAMES } from "../../protocol/serve.ts";
+import { FACT_NAMES } from "../../protocol/fact-names.ts";
 import { defineVerb, EXIT } from "../verb.ts";
 
 export const tail = defineVerb({
