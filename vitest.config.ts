@@ -8,6 +8,9 @@ export default defineConfig({
     // Real threads and processes are started by the tests, so more files at once than cores only makes them slow; but a third of the time they
     // wait, for clocks that are the subject, so one more than CI's two cores uses what would be idle.
     maxWorkers: 3,
+    globalSetup: ["test/support/warm.ts"],
+    // Their threads inherit it; see there.
+    execArgv: ["--import", new URL("src/sandbox/compile-cache.ts", import.meta.url).href],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },

@@ -38,7 +38,7 @@ contract("budgets", (isolation) => {
   describe("a call that costs too much", () => {
     const shared = sharedHost(isolation, {
       config: { limits: { heapMb: 16 } },
-      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 60 } }), actor("c")],
+      plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 45 } }), actor("c")],
     });
     const send = (script: Script) => shared.host.run("message_sending", sending(script));
 

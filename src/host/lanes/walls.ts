@@ -59,6 +59,9 @@ export type WallsWanted = { readonly [K in "walls" | "jitless" | "memoryMb"]-?: 
   readonly lanes: number;
 };
 
+/** For sources alone; the package has no such file. */
+const COMPILE_CACHE = new URL("../../sandbox/compile-cache.ts", import.meta.url).href;
+
 /** What the configuration says, and what it leaves open. */
 export function wallsWanted(config: SandboxConfig = {}, lanes = 1): WallsWanted {
   const { walls = "auto", jitless = false, memoryMb = LIMITS.sandboxMb } = config;
@@ -103,6 +106,7 @@ export function planWalls(machine: Machine, wanted: WallsWanted, attempt: Attemp
     "--disable-warning=SecurityWarning",
     ...(isHardened ? ["--disable-sigusr1", "--disable-proto=throw"] : []),
     ...(permission ? permissionFlags(files, fence) : []),
+    ...(machine.isSource && !isHardened ? ["--import", COMPILE_CACHE] : []),
     // A switch of V8's, and each of them costs Node its code cache: a start takes half as long again.
     ...(jitless ? ["--jitless"] : []),
   ];
