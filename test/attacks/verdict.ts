@@ -12,7 +12,7 @@ const ALLOWED_LOOT: Readonly<Record<string, (loot: string) => boolean>> = {
   "esc-01-constructor-chain": (loot) =>
     (JSON.parse(loot) as string[]).every((found) => /^(?:\[object process\]|object|(?:object)?undefined)$|^E:/.test(found)),
   // The host's error, its stack, and what its constructor's constructor sees: the cell's own `process`, no `require`, no `host`.
-  "err-10-preparestacktrace-hosterror": (loot) => /objectundefinedundefined"$/.test(loot),
+  "err-10-preparestacktrace-hosterror": (loot) => loot.endsWith('objectundefinedundefined"'),
   // The bootstrap's own functions: they are in the plugin's isolate, and still none of its business.
   "esc-16-caller": (loot) => !/eventText|handlers|settle/.test(loot),
 };
