@@ -34,7 +34,7 @@ it("a plugin made of a file has a hook for its own tool alone, a granted service
 
 it("an escape tells what it found", async () => {
   await using host = await open("thread", {
-    plugins: [{ id: "esc-00", source: attack("esc-00", `hook(() => [typeof Deno]);`).source }],
+    plugins: [{ id: "esc-00", source: attack("esc-00", `hook(() => [typeof process]);`).source }],
   });
   const logged = Promise.withResolvers<string>();
   host.on("log", ({ text }) => logged.resolve(text));

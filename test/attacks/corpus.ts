@@ -62,7 +62,10 @@ function wrapped(body: string, isTelling: boolean): string {
     const value = fn(event, ctx);
     return value instanceof Promise ? value.then(tell) : tell(value);
   }`;
+  // A cell has a `process` of its own, in which there is nothing of ours. Without it, whoever finds one has got out.
+  const bare = body.includes("process") ? "delete globalThis.process;" : "";
   return `module.exports = function (api) {
+  ${bare}
   const told = ${isTelling ? tell : "(fn) => fn"};
   const hook = (fn) => api.on("before_tool_call", told(fn), { matcher: [api.id] });
   const ask = async (key) => (await api.session.get(key)).value;

@@ -65,8 +65,8 @@ describe("the verdict on an attack", () => {
     expect(broken({ ...TRIAL, leaks: ["the log"] })).toEqual(["the secret is in the log"]);
     expect(broken({ ...TRIAL, loot: ['"at file:///home/x"'] })).toEqual(['it found "at file:///home/x"']);
     const chain = { ...TRIAL, attack: "esc-01-constructor-chain" };
-    expect(broken({ ...chain, loot: ['["[object process]","E:no","objectundefined","object"]'] })).toEqual([]);
-    expect(broken({ ...chain, loot: ['["objectfunction"]'] })).toEqual(['it found ["objectfunction"]']);
+    expect(broken({ ...chain, loot: ['["undefined","E:process is not defined","undefinedundefined"]'] })).toEqual([]);
+    expect(broken({ ...chain, loot: ['["object"]'] })).toEqual(['it found ["object"]']);
   });
 
   it("that failed on a hook that fails closed, and was let through", () => {

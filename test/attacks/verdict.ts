@@ -8,17 +8,16 @@ export const REPLACED_GRACE_MS = 2_000;
 
 /** The escapes that tell what they found: what they may have found. */
 const ALLOWED_LOOT: Readonly<Record<string, (loot: string) => boolean>> = {
-  // Four ways to a `process` and a `require`: there is no `require`, and the `process` is the cell's own, in which there is nothing of ours (test/escape/process.test.ts).
-  "esc-01-constructor-chain": (loot) =>
-    (JSON.parse(loot) as string[]).every((found) => /^(?:\[object process\]|object|(?:object)?undefined)$|^E:/.test(found)),
-  // The host's error, its stack, and what its constructor's constructor sees: the cell's own `process`, no `require`, no `host`.
-  "err-10-preparestacktrace-hosterror": (loot) => loot.endsWith('objectundefinedundefined"'),
+  // Four ways to a `process`: each ends in an error or in "undefined".
+  "esc-01-constructor-chain": (loot) => (JSON.parse(loot) as string[]).every((found) => /^(?:undefined)+$|^E:/.test(found)),
+  // The host's error, its stack, and what its constructor's constructor sees.
+  "err-10-preparestacktrace-hosterror": (loot) => /(?:undefined){3}$/.test(JSON.parse(loot) as string),
   // The bootstrap's own functions: they are in the plugin's isolate, and still none of its business.
   "esc-16-caller": (loot) => !/eventText|handlers|settle/.test(loot),
 };
 
-/** Traces of our side: files, the runtime's own modules. */
-const OUR_SIDE = /file:\/\/|node:internal|\/src\/(?:host|sandbox|sdk)\//;
+/** Traces of our side: files, the runtime's own modules, the process object. */
+const OUR_SIDE = /file:\/\/|node:internal|\[object process\]|\/src\/(?:host|sandbox|sdk)\//;
 
 export function broken(trial: Trial): string[] {
   return [...settling(trial), ...naming(trial), ...benign(trial), ...escaping(trial), ...control(trial)];

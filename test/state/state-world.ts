@@ -9,7 +9,7 @@ export function factsOf(id: string, n = 0): PluginFacts {
     id,
     name: `The plugin ${id}`,
     version: `1.0.${n}`,
-    source: { spec: `${id}@^1.0.0`, resolved: `https://registry.example.com/${id}-1.0.${n}.tgz`, integrity: DIGEST },
+    source: { spec: `${id}@^1.0.0`, resolved: `https://example.com/${id}-1.0.${n}.tgz`, integrity: DIGEST },
     hooks: [{ hook: "before_tool_call", priority: n }],
     functions: [{ kind: "tool", name: "weather" }],
     grants: { kv: true, fetch: ["https://api.example.com", { origin: "https://other.example.com", methods: ["GET"] }] },
