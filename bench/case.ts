@@ -1,8 +1,8 @@
 /** What a case is and what it reports. A case asks one question; its answers are ratios, each with the target it is held to. */
-import type { Contestant } from "./contestant.ts";
-import type { Effort, Series } from "./measure.ts";
-import { estimate } from "./statistics.ts";
-import type { Estimate } from "./statistics.ts";
+import type { Contestant } from "../src/cli/bench/contestant.ts";
+import type { Effort, Series } from "../src/cli/bench/measure.ts";
+import { estimate } from "../src/cli/bench/statistics.ts";
+import type { Estimate } from "../src/cli/bench/statistics.ts";
 
 export interface Case {
   readonly question: string;
@@ -12,6 +12,35 @@ export interface Case {
 export interface CaseResult {
   readonly ratios: readonly Ratio[];
   readonly series: readonly Series[];
+  readonly curves?: readonly Curve[];
+  /** Contestants that are not on this machine, and why: never guessed, never left out in silence. */
+  readonly absent?: readonly Absent[];
+}
+
+export interface Absent {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** How a number grows with another one: a line for each contestant. */
+export interface Curve {
+  /** For its headline and its file, such as "latency against chain length". */
+  readonly what: string;
+  readonly x: { readonly name: string; readonly unit?: string; readonly scale: "linear" | "log" };
+  readonly unit: Series["unit"];
+  readonly lines: readonly Line[];
+}
+
+export interface Line {
+  readonly name: string;
+  /** What it ought to do; the report fits that and shows how well it fits. Unset: only drawn. */
+  readonly growth?: "flat" | "linear";
+  readonly points: readonly Point[];
+}
+
+/** The median at this place, with its interval. */
+export interface Point extends Estimate {
+  readonly x: number;
 }
 
 export interface Target {

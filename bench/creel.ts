@@ -1,8 +1,8 @@
 /** The subject: Creel as a gateway embeds it, through its public entry and nothing else. */
 import { openHost } from "creel";
 import type { Outcome } from "creel";
-import { contestant } from "./contestant.ts";
-import type { Contestant } from "./contestant.ts";
+import { contestant } from "../src/cli/bench/contestant.ts";
+import type { Contestant } from "../src/cli/bench/contestant.ts";
 import { asPlugins, eventAt } from "./handlers.ts";
 import type { Work } from "./handlers.ts";
 

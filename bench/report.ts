@@ -2,11 +2,11 @@
 import { styleText } from "node:util";
 import type { CaseResult, Ratio, Target } from "./case.ts";
 import { isMet } from "./case.ts";
-import { machineLine } from "./machine.ts";
-import type { Machine } from "./machine.ts";
-import { METHOD } from "./measure.ts";
-import type { Series } from "./measure.ts";
-import { quantile } from "./statistics.ts";
+import { machineLine } from "../src/cli/bench/machine.ts";
+import type { Machine } from "../src/cli/bench/machine.ts";
+import { METHOD } from "../src/cli/bench/measure.ts";
+import type { Series } from "../src/cli/bench/measure.ts";
+import { quantile } from "../src/cli/bench/statistics.ts";
 
 export interface Report {
   readonly machine: Machine;

@@ -3,11 +3,11 @@ import { readdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { isMet } from "./case.ts";
 import type { Case } from "./case.ts";
-import { machine } from "./machine.ts";
-import { FULL, METHOD, QUICK } from "./measure.ts";
+import { machine } from "../src/cli/bench/machine.ts";
+import { FULL, METHOD, QUICK } from "../src/cli/bench/measure.ts";
 import { render } from "./report.ts";
 import type { Report } from "./report.ts";
-import { quantile } from "./statistics.ts";
+import { quantile } from "../src/cli/bench/statistics.ts";
 
 const HELP = `npm run bench -- [options]
 

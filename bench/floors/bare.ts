@@ -3,8 +3,8 @@
  * and reads the result, which a chain of rewriting handlers cannot avoid; without, the texts are there already, as they are
  * for the second handler of a chain that changes nothing. More than one isolate is entered in turn: colder caches, as in a real chain.
  */
-import { contestant } from "../contestant.ts";
-import type { Contestant } from "../contestant.ts";
+import { contestant } from "../../src/cli/bench/contestant.ts";
+import type { Contestant } from "../../src/cli/bench/contestant.ts";
 import { eventAt } from "../handlers.ts";
 import type { Work } from "../handlers.ts";
 import { isolateWith } from "./isolate.ts";

@@ -5,8 +5,8 @@
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { contestant } from "../contestant.ts";
-import type { Contestant } from "../contestant.ts";
+import { contestant } from "../../src/cli/bench/contestant.ts";
+import type { Contestant } from "../../src/cli/bench/contestant.ts";
 import { eventAt } from "../handlers.ts";
 import type { Work } from "../handlers.ts";
 import type { ThreadOptions, ThreadReply, ThreadRequest } from "./thread-worker.ts";

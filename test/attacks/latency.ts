@@ -4,8 +4,8 @@
  * median of the ratios counts, and the worst of the recoveries.
  */
 import { parseArgs, styleText } from "node:util";
-import { machine, machineLine } from "../../bench/machine.ts";
-import { median, quantile } from "../../bench/statistics.ts";
+import { machine, machineLine } from "../../src/cli/bench/machine.ts";
+import { median, quantile } from "../../src/cli/bench/statistics.ts";
 import { until } from "../support/until.ts";
 import { BENIGN } from "./benign.ts";
 import { SHORT } from "./budgets.ts";

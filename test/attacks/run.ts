@@ -1,6 +1,6 @@
 /** `npm run test:attacks`: every attack of the corpus against a host under load; a table at the end. Exit code 1 when a rule was broken. */
 import { parseArgs } from "node:util";
-import { machine, machineLine } from "../../bench/machine.ts";
+import { machine, machineLine } from "../../src/cli/bench/machine.ts";
 import { GROWERS, LONG, SHORT } from "./budgets.ts";
 import { CONTROL, readCorpus } from "./corpus.ts";
 import type { Order } from "./order.ts";

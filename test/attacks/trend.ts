@@ -1,5 +1,5 @@
 /** Does a series rise? The slope is the median of the slopes between all pairs (Theil and Sen), so that a few spikes do not make one. */
-import { median } from "../../bench/statistics.ts";
+import { median } from "../../src/cli/bench/statistics.ts";
 
 export interface Sample {
   readonly atMs: number;

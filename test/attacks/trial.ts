@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Outcome } from "creel";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { quantile } from "../../bench/statistics.ts";
+import { quantile } from "../../src/cli/bench/statistics.ts";
 import { emptyTally, LOST_MS } from "./load.ts";
 import type { Tally } from "./load.ts";
 import { rssMb } from "./process-stats.ts";

@@ -8,10 +8,10 @@ import { GUEST_GLOBALS, GUEST_MODULES } from "../../../src/protocol/surface.ts";
 import { Cell, GuestCode } from "../../../src/sandbox/cell.ts";
 import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
-import { contestant } from "../../contestant.ts";
-import type { Contestant } from "../../contestant.ts";
+import { contestant } from "../../../src/cli/bench/contestant.ts";
+import type { Contestant } from "../../../src/cli/bench/contestant.ts";
 import { emptyIsolate } from "../../floors/empty-isolate.ts";
-import { latency, over } from "../../measure.ts";
+import { latency, over } from "../../../src/cli/bench/measure.ts";
 
 const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
 const FACTS = JSON.stringify({ api: { id: "bench", name: "bench", pluginConfig: {} }, world: WORLD });

@@ -9,8 +9,8 @@ import { bareFloor } from "../../floors/bare.ts";
 import { threadFloor } from "../../floors/thread.ts";
 import { EXCLAIM, PASSING_GATE } from "../../handlers.ts";
 import type { Work } from "../../handlers.ts";
-import { latency } from "../../measure.ts";
-import type { Effort, Series } from "../../measure.ts";
+import { latency } from "../../../src/cli/bench/measure.ts";
+import type { Effort, Series } from "../../../src/cli/bench/measure.ts";
 
 const CHAIN = 10;
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { openHost } from "creel";
 import { ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
-import type { Series } from "../../measure.ts";
+import type { Series } from "../../../src/cli/bench/measure.ts";
 
 const FEW = 10;
 const MANY = 110;

@@ -5,7 +5,7 @@ import type { Case } from "../../case.ts";
 import { creel } from "../../creel.ts";
 import { processFloor } from "../../floors/process.ts";
 import { POLICY_GATE } from "../../handlers.ts";
-import { over, throughput } from "../../measure.ts";
+import { over, throughput } from "../../../src/cli/bench/measure.ts";
 
 export default {
   question: "one handler, 64 calls in flight, process isolation: how much of a hand-written child's throughput is left?",

@@ -3,11 +3,11 @@
 import { openHost } from "creel";
 import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
-import { contestant } from "../../contestant.ts";
-import type { Contestant } from "../../contestant.ts";
+import { contestant } from "../../../src/cli/bench/contestant.ts";
+import type { Contestant } from "../../../src/cli/bench/contestant.ts";
 import { emptyFloor } from "../../floors/empty.ts";
 import { asPlugins, EXCLAIM, POLICY_GATE } from "../../handlers.ts";
-import { latency, over } from "../../measure.ts";
+import { latency, over } from "../../../src/cli/bench/measure.ts";
 
 /** A host with a plugin that listens to another hook. */
 async function unheard(): Promise<Contestant> {

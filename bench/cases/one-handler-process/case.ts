@@ -5,7 +5,7 @@ import type { Case } from "../../case.ts";
 import { creel } from "../../creel.ts";
 import { processFloor } from "../../floors/process.ts";
 import { POLICY_GATE } from "../../handlers.ts";
-import { latency, over } from "../../measure.ts";
+import { latency, over } from "../../../src/cli/bench/measure.ts";
 
 export default {
   question: "one handler, one call at a time, process isolation: what does it add to a hand-written child, and to thread isolation?",

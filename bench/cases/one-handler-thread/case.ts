@@ -5,7 +5,7 @@ import type { Case } from "../../case.ts";
 import { creel } from "../../creel.ts";
 import { threadFloor } from "../../floors/thread.ts";
 import { POLICY_GATE } from "../../handlers.ts";
-import { latency, over } from "../../measure.ts";
+import { latency, over } from "../../../src/cli/bench/measure.ts";
 
 export default {
   question: "one handler, one call at a time, thread isolation: what does Creel add to a hand-written worker?",

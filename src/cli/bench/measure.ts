@@ -25,7 +25,7 @@ export const METHOD = [
 /** What one contestant did. */
 export interface Series {
   readonly name: string;
-  readonly unit: "µs" | "calls/ms" | "MB";
+  readonly unit: "µs" | "ms" | "calls/ms" | "MB";
   /** Every sample of every block that counted. */
   readonly samples: number[];
   /** One number per round: the median of the block. Same position, same round, for all contestants of a case. */
