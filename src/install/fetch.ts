@@ -22,6 +22,8 @@ export type FetchStep =
 
 export interface FetchOptions extends NpmOptions {
   readonly progress?: ((step: FetchStep) => void) | undefined;
+  /** Not a part of any folder that is installed: the state folder. */
+  readonly without?: string | undefined;
 }
 
 export interface Fetched {
@@ -95,7 +97,7 @@ interface Brought {
 }
 
 async function bring(source: Source, root: string, staging: string, options: FetchOptions): Promise<Brought> {
-  const { progress, signal } = options;
+  const { progress, signal, without } = options;
   switch (source.kind) {
     case "npm": {
       progress?.({ step: "fetch", what: source.spec });
@@ -111,7 +113,7 @@ async function bring(source: Source, root: string, staging: string, options: Fet
       return { resolved: source.path, unpacked: await unpackInto(source.path, root, signal) };
     case "folder":
       progress?.({ step: "unpack", what: source.path, at: 1, of: 1 });
-      return { resolved: source.path, unpacked: await copyFolder(source.path, root, signal) };
+      return { resolved: source.path, unpacked: await copyFolder(source.path, root, { signal, without }) };
     default:
       return await bringCommit(source, root, staging, options);
   }

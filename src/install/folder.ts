@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, opendir, writeFile } from "node:fs/promises";
+import { mkdir, open, opendir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import { ARCHIVE_LIMITS } from "./archive.ts";
@@ -16,19 +16,27 @@ import { printable } from "./printable.ts";
 
 const LEFT_BEHIND = new Set(["node_modules", ".git", ".hg", ".svn", ".DS_Store"]);
 
+export interface CopyOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A state folder, which authors have beside their sources: it is not copied into itself. */
+  readonly without?: string | undefined;
+}
+
 /** `into` is an empty folder. */
-export async function copyFolder(from: string, into: string, signal?: AbortSignal): Promise<Unpacked> {
+export async function copyFolder(from: string, into: string, { signal, without }: CopyOptions = {}): Promise<Unpacked> {
   const tree = new ArchiveTree(ARCHIVE_LIMITS.entries);
   const files: UnpackedFile[] = [];
   let bytes = 0;
-  for await (const { path, isFolder } of walk(from, "", signal)) {
+  const root = await realpath(from);
+  const leftOut = without === undefined ? undefined : await realpath(without);
+  for await (const { path, isFolder } of walk(root, "", leftOut, signal)) {
     const { segments } = entryPath(`package/${path}`, isFolder ? "folder" : "file", ARCHIVE_LIMITS.depth);
     const entry = printable(path);
     const native = nativeName(segments, isFolder ? "folder" : "file");
     if (native) throw new CreelError("ERR_ARCHIVE_NATIVE", { entry, kind: native });
     for (const folder of tree.add(segments, isFolder ? "folder" : "file")) await mkdir(join(into, folder), { mode: 0o700 });
     if (isFolder) continue;
-    const content = await read(join(from, path), entry, ARCHIVE_LIMITS.unpackedBytes - bytes);
+    const content = await read(join(root, path), entry, ARCHIVE_LIMITS.unpackedBytes - bytes);
     bytes += content.length;
     const code = nativeContent(content);
     if (code) throw new CreelError("ERR_ARCHIVE_NATIVE", { entry, kind: code });
@@ -46,10 +54,15 @@ function integrityOf(files: readonly UnpackedFile[]): string {
   return `sha512-${createHash("sha512").update(list).digest("base64")}`;
 }
 
-async function* walk(root: string, below: string, signal: AbortSignal | undefined): AsyncGenerator<{ path: string; isFolder: boolean }> {
+async function* walk(
+  root: string,
+  below: string,
+  leftOut: string | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ path: string; isFolder: boolean }> {
   const names: { name: string; isFolder: boolean }[] = [];
   for await (const entry of await opendir(join(root, below))) {
-    if (LEFT_BEHIND.has(entry.name)) continue;
+    if (LEFT_BEHIND.has(entry.name) || join(root, below, entry.name) === leftOut) continue;
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
     // SECURITY: a link in it leads wherever its author likes. test/install/folder.test.ts
     if (!entry.isFile() && !entry.isDirectory())
@@ -66,7 +79,7 @@ async function* walk(root: string, below: string, signal: AbortSignal | undefine
   for (const { name, isFolder } of names.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = below === "" ? name : `${below}/${name}`;
     yield { path, isFolder };
-    if (isFolder) yield* walk(root, path, signal);
+    if (isFolder) yield* walk(root, path, leftOut, signal);
   }
 }
 

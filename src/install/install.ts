@@ -73,7 +73,12 @@ export async function install(text: string, options: InstallOptions): Promise<In
   const { state, progress, signal } = options;
   const source = await parseSource(text);
   using workspace = await state.workspace({ what: `creel install ${text}` });
-  const fetched = await fetchPlugin(source, workspace.path, { progress, signal, ...(options.env && { env: options.env }) });
+  const fetched = await fetchPlugin(source, workspace.path, {
+    progress,
+    signal,
+    without: state.dir,
+    ...(options.env && { env: options.env }),
+  });
   const looked = await look(source, fetched, options);
   const { review, before } = looked;
   const digest = reviewDigest(review);
