@@ -14,6 +14,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages.ts";
 import type { Hello } from "../protocol/messages.ts";
 import type { Outcome } from "../protocol/outcome.ts";
+import { abortable } from "./abortable.ts";
 import { Approvals, needsApproval } from "./approvals.ts";
 import type { AskingOutcome, RememberedApproval, RequestApproval } from "./approvals.ts";
 import { Breaker } from "./breaker.ts";
@@ -43,6 +44,7 @@ import { Registry } from "./registry.ts";
 import type { Plan } from "./registry.ts";
 import { drive } from "./runner/drive.ts";
 import { prepare } from "./runner/prepare.ts";
+import type { Prepared } from "./runner/prepare.ts";
 import type { RunInput } from "./runner/run-input.ts";
 import { walk } from "./runner/walk.ts";
 import { RecursionGuard } from "./recursion.ts";
@@ -242,10 +244,11 @@ export class CoreHost {
     if (this.#listensSync()) this.#sync.open();
     this.#pluginServices.open(this.#plugins.list());
     this.#schedule.open();
+    this.#sayLoaded();
   }
 
   has(hook: string): boolean {
-    return this.#registry.plan(hook).length > 0;
+    return this.#registry.plan(hook).length > 0 || this.#plugins.asleepFor(hook) !== undefined;
   }
 
   /** Not an async function: on this path every promise counts. */
@@ -254,9 +257,11 @@ export class CoreHost {
     try {
       const hook = this.#hook(name);
       if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
+      const asleep = this.#plugins.asleepFor(name);
+      if (asleep) return this.#runAfter(asleep, hook, event, context, options);
       if (plan.length === 0) return Promise.resolve(this.#nobody(name));
       options?.signal?.throwIfAborted();
-      return this.#start(this.#input(hook, only(plan, options?.plugin), event, context), options?.signal);
+      return this.#start(this.#input(hook, only(plan, options?.plugin), prepare(hook, event, context)), options?.signal);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -277,7 +282,7 @@ export class CoreHost {
     const plan = this.#registry.plan(name);
     if (plan.length === 0) return this.#nobody(name);
     const startedMs = performance.now();
-    const input = this.#input(hook, plan, event, context);
+    const input = this.#input(hook, plan, prepare(hook, event, context));
     // What its handlers ask of us is heard when we are back, and then it is over.
     this.#causes.finished(input.cause);
     const steps = walk(input);
@@ -397,8 +402,27 @@ export class CoreHost {
     this.#events.close();
   }
 
-  #input(hook: AnyHook, plan: Plan, event: unknown, context: unknown): RunInput {
+  /** Some who listen to it are not loaded yet. The event is what it is now: the caller may change it meanwhile. */
+  async #runAfter(asleep: readonly Plugin[], hook: AnyHook, event: unknown, context: unknown, options: RunOptions = {}): Promise<Outcome> {
+    const { signal, plugin } = options;
+    signal?.throwIfAborted();
     const prepared = prepare(hook, event, context);
+    // As a run does, it keeps the host from closing.
+    this.#inFlight += 1;
+    try {
+      // What a plugin does while it is loaded does not wait until it is.
+      const { path } = this.#causes.begin("");
+      const wanted = asleep.filter(({ id }) => (plugin === undefined || id === plugin) && !path.includes(`${id}:load`));
+      await abortable(Promise.all(wanted.map((one) => this.#plugins.wake(one))), signal);
+      const plan = only(this.#registry.plan(hook.name), plugin);
+      if (plan.length === 0) return this.#nobody(hook.name);
+      return await this.#start(this.#input(hook, plan, prepared), signal);
+    } finally {
+      this.#left();
+    }
+  }
+
+  #input(hook: AnyHook, plan: Plan, prepared: Prepared): RunInput {
     const runId = this.#nextRunId();
     const chain = this.#causes.begin(runId);
     if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
@@ -412,8 +436,8 @@ export class CoreHost {
     const { signal, chain, began } = call;
     signal?.throwIfAborted();
     const input = chain
-      ? this.#causes.within(chain, () => this.#input(hook, plan, event, context))
-      : this.#input(hook, plan, event, context);
+      ? this.#causes.within(chain, () => this.#input(hook, plan, prepare(hook, event, context)))
+      : this.#input(hook, plan, prepare(hook, event, context));
     began?.(input.cause, plan[0]!.plugin.id);
     return this.#start(input, signal);
   }
@@ -455,6 +479,10 @@ export class CoreHost {
   #finished({ hook, runId, cause }: RunInput): void {
     this.#causes.finished(cause);
     if (hook.guardsNesting) this.#causes.ended(runId);
+    this.#left();
+  }
+
+  #left(): void {
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#drained?.();
   }
@@ -472,6 +500,13 @@ export class CoreHost {
 
   #nobody(hook: string): Outcome {
     return { runId: this.#nextRunId(), hook, decision: "pass", result: undefined, by: undefined, reason: undefined, calls: NO_CALLS };
+  }
+
+  #sayLoaded(): void {
+    const all = this.#plugins.list();
+    const asleep = all.filter(({ status }) => status === "asleep").length;
+    const loaded = all.flatMap(({ id, status }) => (status === "ready" ? id : []));
+    if (asleep > 0) this.#options.logger.info({ loaded, asleep }, "plugins that sleep are loaded when a hook of theirs is first run");
   }
 
   #listensSync(): boolean {

@@ -67,7 +67,10 @@ export function inspect(
     volume: volumes.report(plugin),
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     functions: functions.of(plugin),
-    hooks: registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
+    hooks:
+      status === "asleep"
+        ? registry.asAccepted(plugin)
+        : registry.handlersOf(plugin).map(({ key, priority, budget }) => ({ hook: key, priority, budget })),
     secrets: secrets.report(id, plugin.grants),
   };
 }

@@ -8,7 +8,14 @@ import type { Registration } from "../protocol/registration.ts";
 import type { Circuit } from "./circuit.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 
-export type PluginStatus = "loading" | "ready" | "failed" | "disabled" | "quarantined";
+/** `asleep`: it is installed, and is loaded when it is first needed. */
+export type PluginStatus = "asleep" | "loading" | "ready" | "failed" | "disabled" | "quarantined";
+
+/** What it listens to, as it was when it was accepted. */
+export interface WakingHook {
+  readonly hook: string;
+  readonly priority: number;
+}
 
 /** Where a version of a plugin lives. It may move to another lane; a new version has another home. */
 export interface Home {
@@ -16,23 +23,24 @@ export interface Home {
   cell: number;
 }
 
+/** One version of a plugin: what it is, where it lives, what became of it. A reload makes another, which takes its place when it has loaded. */
 export interface Plugin {
   readonly id: string;
   name: string;
   version: string | undefined;
   readonly description: string | undefined;
-  /** Position in the host's list: ties in priority go by it. */
+  /** Position in the host's list; those that share one go by id. Ties in priority go by it, see `inOrder`. */
   readonly order: number;
   /** The quick lane it was given. */
   readonly lane: number;
   /** A plugin lives in exactly one cell. Undefined until the host has taken it in. */
   home: Home | undefined;
-  /** The next version, while it is loading. */
-  next: Home | undefined;
   /** Cells it has left, to be dropped when the one it lives in now has loaded. */
   retired: Home[];
   /** Its cell was to be opened, and has not said that it was. */
   isOpening: boolean;
+  /** Another version has taken its place. It finishes what was begun with it, and nothing else. */
+  isRetired: boolean;
   readonly config: Record<string, unknown>;
   /** What it sees of the operator's configuration; see visible-config.ts. */
   readonly visibleConfig: Record<string, unknown>;
@@ -44,10 +52,13 @@ export interface Plugin {
   readonly acceptedHooks?: ReadonlySet<string> | undefined;
   /** Its gates that fail closed: they stay, and block, when it cannot be loaded. */
   readonly standIns?: Registration["handlers"] | undefined;
+  /** It need not be loaded before one of these is run; undefined: it is loaded when the host opens. */
+  readonly wakesFor?: readonly WakingHook[] | undefined;
   /** Variables that the operator set for it alone. */
   readonly env: Readonly<Record<string, string>>;
   readonly budget: PluginBudget;
-  readonly cpuShare: CpuShare;
+  /** Its versions share one. */
+  cpuShare: CpuShare;
   /** Where it comes from, so that it can be loaded again; undefined when it could not be bundled. */
   readonly source: PluginSource;
   bundle: PluginBundle | undefined;
@@ -58,7 +69,8 @@ export interface Plugin {
   readonly remarks: Map<string, string>;
   /** What it listened to when it was last loaded, so that its gates go on to block when it is not. */
   registered: Registration["handlers"] | undefined;
-  readonly circuit: Circuit;
+  /** Versions with the same code share one. */
+  circuit: Circuit;
   loadMs: number | undefined;
   /** How often the sandbox died while it was loaded; not held against it yet. */
   loadDeaths: number;
@@ -74,3 +86,13 @@ export type PluginSource =
   | { readonly path: string; readonly adapter?: string }
   | { readonly source: string }
   | { readonly bundle: () => Promise<PluginBundle> };
+
+/** Loaded, or to be loaded. */
+export function isLoaded({ status }: Plugin): boolean {
+  return status === "loading" || status === "ready";
+}
+
+/** To sort by: in the order of the host's list. */
+export function inOrder(a: Plugin, b: Plugin): number {
+  return a.order - b.order || (a.id < b.id ? -1 : Number(a.id > b.id));
+}

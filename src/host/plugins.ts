@@ -24,6 +24,7 @@ import { factsOf } from "./guest-facts.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { PluginServices } from "./plugin-services.ts";
 import type { Registry } from "./registry.ts";
+import { Sleepers } from "./sleepers.ts";
 import { touchedRemark } from "./touched.ts";
 import { checkScript } from "./turn-script.ts";
 
@@ -45,6 +46,8 @@ export class Plugins {
   readonly #all = new Map<string, Plugin>();
   readonly #options: PluginsOptions;
   readonly cells: Cells;
+  readonly #sleepers = new Sleepers();
+  readonly #waking = new Map<Plugin, Promise<void>>();
   /** Those who wait for a plugin to have loaded or failed. */
   readonly #settled = new Map<Plugin, PromiseWithResolvers<void>>();
 
@@ -72,7 +75,31 @@ export class Plugins {
     this.#all.set(plugin.id, plugin);
     plugin.home = this.cells.assign(plugin, this.#options.lane(plugin.lane));
     this.mayAsk ||= Object.keys(plugin.grants).length > 0;
-    if (plugin.status !== "disabled") await this.#bundle(plugin);
+    if (plugin.status === "asleep") this.#sleepers.add(plugin);
+    else if (plugin.status !== "disabled") await this.#bundle(plugin);
+  }
+
+  /** Those who sleep and listen to the hook; undefined when there are none, as nearly always. */
+  asleepFor(hook: string): Plugin[] | undefined {
+    return this.#sleepers.of(hook);
+  }
+
+  /** Resolves when it is loaded, or has failed to: then its gates that fail closed stand, and block. Until then whoever listens for it waits. */
+  wake(plugin: Plugin): Promise<void> {
+    const waking = this.#waking.get(plugin) ?? this.#wake(plugin);
+    this.#waking.set(plugin, waking);
+    return waking;
+  }
+
+  async #wake(plugin: Plugin): Promise<void> {
+    try {
+      await this.#bundle(plugin);
+      if (plugin.status === "loading") this.#open(plugin);
+      await this.#settled.get(plugin)?.promise;
+    } finally {
+      this.#sleepers.remove(plugin);
+      this.#waking.delete(plugin);
+    }
   }
 
   /** What a fresh lane must be told about its plugins. */
@@ -98,6 +125,8 @@ export class Plugins {
 
   async reload(id: string): Promise<void> {
     const plugin = this.get(id);
+    // What it would be loaded from then is what it is loaded from now.
+    if (plugin.status === "asleep" || this.#waking.has(plugin)) return this.wake(plugin);
     plugin.status = "loading";
     plugin.error = undefined;
     plugin.loadDeaths = 0;
@@ -130,6 +159,7 @@ export class Plugins {
   disable(id: string): void {
     const plugin = this.get(id);
     plugin.status = "disabled";
+    this.#sleepers.remove(plugin);
     plugin.isOpening = false;
     const home = { ...plugin.home! };
     const ending = this.#options.services.stop(plugin);

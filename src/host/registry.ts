@@ -113,6 +113,14 @@ export class Registry {
     return this.#byPlugin.get(plugin) ?? [];
   }
 
+  /** What it will listen to, and with which budgets, unless it asks for others when it is loaded. */
+  asAccepted({ hooks, wakesFor = [] }: Plugin): { hook: string; priority: number; budget: CallBudget }[] {
+    return wakesFor.flatMap(({ hook, priority }) => {
+      const known = this.#hooks[hook] ?? this.#anyOf(hook);
+      return known ? { hook, priority, budget: callBudget(known, hooks, { priority }) } : [];
+    });
+  }
+
   #switchedOff({ internal }: AnyHook, key: string): string | undefined {
     if (!internal || this.#hasInternal) return undefined;
     return `nobody hears "${key}": internal events are switched off by hooks.internal.enabled`;

@@ -55,7 +55,7 @@ export async function askGuards(event: InstallEvent, options: GuardOptions): Pro
         sandbox: { ...sandbox, spare: false },
       },
     },
-    { base, stateDir, installed: isGuard },
+    { base, stateDir, installed: isGuard, isEager: true },
   );
   for (const id of asked) {
     const { status, error, hooks: own } = host.inspect(id);

@@ -74,7 +74,13 @@ export const creelConfig = z.looseObject({
   plugins: z
     .looseObject({
       enabled: z.boolean().optional(),
-      load: z.looseObject({ paths: z.array(z.string()).optional() }).optional(),
+      load: z
+        .looseObject({
+          paths: z.array(z.string()).optional(),
+          /** False: installed plugins are all loaded when the host opens, instead of when a hook of theirs is first run. */
+          lazy: z.boolean().optional(),
+        })
+        .optional(),
       entries: z.record(z.string(), pluginEntryConfig).optional(),
     })
     .optional(),

@@ -11,7 +11,7 @@ import type { HookFolder } from "../host/hook-folder.ts";
 import { unmet } from "../host/hook-requirements.ts";
 import type { Logger } from "../host/log.ts";
 import type { PluginLimitsConfig } from "../protocol/plugin-limits.ts";
-import type { PluginSource } from "../host/plugin.ts";
+import type { PluginSource, WakingHook } from "../host/plugin.ts";
 import type { Registration } from "../protocol/registration.ts";
 import { TURN_HOOKS, turnAdapter } from "../host/turn-script.ts";
 import { resolveFrom } from "./config-file.ts";
@@ -38,6 +38,8 @@ export interface FoundPlugin {
   readonly limits?: PluginLimitsConfig | undefined;
   /** What was accepted when it was installed; what the operator's configuration says is laid over it, key by key. */
   readonly accepted?: AcceptedPlugin | undefined;
+  /** It may sleep until one of these is run. */
+  readonly wakesFor?: readonly WakingHook[] | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
 }

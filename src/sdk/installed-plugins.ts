@@ -27,8 +27,11 @@ export async function installedPlugins(
 async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
   const { id, name, version, hooks, grants, permissions, enabled } = entry;
   // If it cannot be read now, it cannot be loaded either, and is then shown with the reason.
-  let loaded = enabled ? await state.load(id).catch(() => undefined) : undefined;
+  let loaded = enabled ? await state.loadEntry(entry).catch(() => undefined) : undefined;
   const { contracts, description } = pluginManifest.safeParse(loaded?.manifest).data ?? {};
+  const wakesFor = loaded && isHooksOnly(entry) ? hooks : undefined;
+  // Two hundred that sleep need not be in memory.
+  if (wakesFor) loaded = undefined;
   return {
     id,
     name,
@@ -37,8 +40,8 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
     contractTools: contracts && (contracts.tools ?? []),
     source: {
       bundle: async () => {
-        // The first time, it has just been read.
-        const current = loaded ?? (await state.load(id));
+        // The first time, it may have just been read.
+        const current = loaded ?? (await state.loadEntry(entry));
         loaded = undefined;
         return bundleOf(current);
       },
@@ -49,8 +52,15 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
       names: new Set(hooks.map(({ hook, priority }) => acceptedHook(hook, priority))),
       standIns: standIns(hooks),
     },
+    wakesFor,
     off: enabled ? undefined : `it is disabled: "creel enable ${id}" enables it`,
   };
+}
+
+/** Nothing of it is needed before one of its hooks is run: no tool to be listed, no service to be started, no caller who cannot wait. */
+function isHooksOnly({ hooks, functions }: LockEntry): boolean {
+  const table: HookTable = CATALOG;
+  return hooks.length > 0 && functions.length === 0 && hooks.every(({ hook }) => table[hook]?.kind !== "sync");
 }
 
 function standIns(hooks: LockEntry["hooks"]): Registration["handlers"] {

@@ -98,6 +98,8 @@ export interface InnerOptions {
   readonly stateDir?: string;
   /** What paths of the configuration are relative to. */
   readonly base?: string;
+  /** Whatever is installed is loaded before the host is open. */
+  readonly isEager?: boolean;
   /** Only those of the installed plugins. */
   readonly installed?: (entry: LockEntry) => boolean;
   /** Beside all others. */
@@ -114,7 +116,9 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
   const base = inner.base ?? (typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd());
   const secrets = await readSecrets(sources, (path) => resolveFrom(base, path));
   const stateDir = inner.isBare ? undefined : (inner.stateDir ?? stateDirOf(config, base));
-  const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger, stateDir, inner });
+  // A gateway's own hooks are not known when a plugin is installed: whoever might listen to them must be there.
+  const isEager = inner.isEager === true || config.plugins?.load?.lazy === false || Object.keys(options.hooks ?? {}).length > 0;
+  const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger, stateDir, inner, isEager });
   for (const { id, grants } of found) secrets.check(id, grants, sources);
   return {
     isolation: isolation ?? "process",
@@ -133,6 +137,7 @@ interface Surroundings {
   readonly logger: Logger;
   readonly stateDir: string | undefined;
   readonly inner: InnerOptions;
+  readonly isEager: boolean;
 }
 
 /**
@@ -142,7 +147,7 @@ interface Surroundings {
 async function resolvePlugins(
   given: readonly PluginSpec[],
   config: CreelConfig,
-  { base, lanes, logger, stateDir, inner }: Surroundings,
+  { base, lanes, logger, stateDir, inner, isEager }: Surroundings,
 ): Promise<Plugin[]> {
   const paths = (config.plugins?.load?.paths ?? []).map((path) => ({ path: resolveFrom(base, path) }));
   const specs: PluginSpec[] = config.plugins?.enabled === false ? [] : [...paths, ...given];
@@ -156,7 +161,7 @@ async function resolvePlugins(
   for (const { id } of installed)
     if (taken.has(id)) logger.warn({ plugin: id }, "an installed plugin is left out: one of its id was named");
   const found = [...named, ...installed.filter(({ id }) => !taken.has(id)), ...turnPlugins(config, base)];
-  return found.map((plugin, order) => place(plugin, order, config, lanes));
+  return found.map((plugin, order) => place(isEager ? { ...plugin, wakesFor: undefined } : plugin, order, config, lanes));
 }
 
 async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlugin> {
@@ -180,13 +185,17 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
 }
 
 function place(
-  { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, accepted, off }: FoundPlugin,
+  { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, accepted, wakesFor, off }: FoundPlugin,
   order: number,
   all: CreelConfig,
   lanes: number,
 ): Plugin {
   const entry = all.plugins?.entries?.[id];
   const ownConfig = { ...entry?.config, ...config };
+  const allGrants = { ...accepted?.grants, ...entry?.grants, ...grants };
+  const isOff = entry?.enabled === false || off !== undefined;
+  // What it has planned before must find it.
+  const maySleep = !isOff && !allGrants.schedule;
   return {
     id,
     name: name ?? id,
@@ -195,22 +204,23 @@ function place(
     order,
     lane: order % lanes,
     home: undefined,
-    next: undefined,
     retired: [],
     isOpening: false,
+    isRetired: false,
     config: ownConfig,
     visibleConfig: visibleConfig(all, id, ownConfig),
     contractTools,
     hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
-    grants: { ...accepted?.grants, ...entry?.grants, ...grants },
+    grants: allGrants,
     acceptedHooks: accepted?.names,
     standIns: accepted?.standIns,
+    wakesFor: maySleep ? wakesFor : undefined,
     env: { ...entry?.env, ...env },
     budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
     cpuShare: new CpuShare(),
     source,
     bundle: undefined,
-    status: entry?.enabled === false || off !== undefined ? "disabled" : "loading",
+    status: isOff ? "disabled" : maySleep && wakesFor ? "asleep" : "loading",
     error: undefined,
     diagnostics: off === undefined ? [] : [off],
     remarks: new Map(),

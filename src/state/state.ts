@@ -79,6 +79,17 @@ export class State {
     });
   }
 
+  /** The version that an entry names, whatever is in the lock by now: its files are kept for a while. */
+  loadEntry(entry: LockEntry): Promise<Loaded> {
+    return this.#guarded(async () => {
+      try {
+        return await this.#load(entry);
+      } catch (error) {
+        throw error instanceof CreelError ? new CreelError(error.code, { ...error.params, plugin: entry.id }) : error;
+      }
+    });
+  }
+
   async #load(entry: LockEntry): Promise<Loaded> {
     const files = await readStored(this.dir, entry.store, (file) => !file.startsWith(PACKAGE));
     const folder = join(this.dir, "store", entry.store);

@@ -3,6 +3,7 @@
  * along and how much comes back is decided here, again for every redirect. It learns an answer, or a code and one line that
  * say nothing about the gateway's network.
  */
+import { abortable } from "../abortable.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { fetchQuestion, fetchReference } from "../../protocol/fetch-message.ts";
 import type { FetchAnswer, FetchPiece, FetchQuestion } from "../../protocol/fetch-message.ts";
@@ -245,12 +246,4 @@ function refuse({ id }: Requester, { origin }: URL, method: FetchMethod, verdict
     case "origin":
       throw new CreelError("ERR_GRANT_MISSING", { service: `fetch from ${origin}`, plugin: id, grant: `fetch: ["${origin}"]` });
   }
-}
-
-/** A look-up cannot be stopped, but need not be waited for. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason as Error);
-  signal.addEventListener("abort", stop, { once: true });
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
