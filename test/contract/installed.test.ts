@@ -1,44 +1,24 @@
 /** What was installed is loaded from the state folder, as it was accepted, or not at all. */
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
-import { bundleFile } from "../../src/host/bundle.ts";
-import { findPlugin } from "../../src/host/manifest.ts";
-import type { PluginFacts } from "../../src/state/lock.ts";
-import { bundleFiles } from "../../src/state/bundle-files.ts";
-import { openState } from "../../src/state/state.ts";
-import { factsOf } from "../state/state-world.ts";
 import { folder, QUICK } from "../support/files.ts";
+import { putInstalled, tamper } from "../support/installed.ts";
 import { contract, open, plugin, recorder, sharedHost, silent } from "../support/host.ts";
 
 const SAYS = (what: string) => `export default (api) => {
   api.on("message_sending", (event) => ({ content: event.content + " ${what}" }));
 };`;
 
-async function put(dir: string, id: string, source: string, more: Partial<PluginFacts> = {}): Promise<string> {
-  const root = folder({ "creel.plugin.json": JSON.stringify({ id, version: "1.0.0" }), "index.ts": source }, QUICK);
-  const { entry, manifest } = await findPlugin(root);
-  const bundle = await bundleFile(root, entry, undefined, true);
-  const facts = { ...factsOf(id), hooks: [{ hook: "message_sending", priority: 0 }], grants: {}, permissions: {}, ...more };
-  const { store } = await openState(dir).transaction((tx) => tx.put(facts, bundleFiles(bundle, manifest)));
-  return join(dir, "store", store);
-}
-
-function change(file: string, text: (before: string) => string): void {
-  chmodSync(file, 0o644);
-  writeFileSync(file, text(readFileSync(file, "utf8")));
-}
-
 contract("installed plugins", (isolation) => {
   const stateDir = join(folder({}, QUICK), "state");
   let tampered = "";
   beforeAll(async () => {
-    await put(stateDir, "b-second", SAYS("b"));
-    await put(stateDir, "a-first", SAYS("a"));
-    await put(stateDir, "off", SAYS("off"), { enabled: false });
-    await put(stateDir, "own", SAYS("installed"));
-    await put(
+    await putInstalled(stateDir, "b-second", SAYS("b"));
+    await putInstalled(stateDir, "a-first", SAYS("a"));
+    await putInstalled(stateDir, "off", SAYS("off"), { enabled: false });
+    await putInstalled(stateDir, "own", SAYS("installed"));
+    await putInstalled(
       stateDir,
       "talks",
       `export default (api) => {
@@ -56,8 +36,8 @@ contract("installed plugins", (isolation) => {
         ],
       },
     );
-    tampered = await put(stateDir, "tampered", SAYS("tampered"));
-    change(join(tampered, "bundle.js"), (code) => code.replace("tampered", "TAMPERED"));
+    tampered = await putInstalled(stateDir, "tampered", SAYS("tampered"));
+    tamper(join(tampered, "bundle.js"), (code) => code.replace("tampered", "TAMPERED"));
   });
   const lines = recorder();
   process.env.CREEL_TEST_SEEN = "seen";
@@ -89,11 +69,11 @@ contract("installed plugins", (isolation) => {
 
   it("a gate of one that cannot be loaded stays closed, until it is taken out of the way", async () => {
     const dir = join(folder({}, QUICK), "state");
-    const files = await put(dir, "guard", `export default (api) => { api.on("before_tool_call", () => {}); };`, {
+    const files = await putInstalled(dir, "guard", `export default (api) => { api.on("before_tool_call", () => {}); };`, {
       hooks: [{ hook: "before_tool_call", priority: 5 }],
     });
-    await put(dir, "throws", `throw new Error("no");`, { hooks: [{ hook: "before_tool_call", priority: 0 }] });
-    change(join(files, "bundle.js"), () => "module.exports = () => {};");
+    await putInstalled(dir, "throws", `throw new Error("no");`, { hooks: [{ hook: "before_tool_call", priority: 0 }] });
+    tamper(join(files, "bundle.js"), () => "module.exports = () => {};");
     await using host = await open(isolation, { config: { stateDir: dir } });
     expect(host.inspect("guard").status).toBe("failed");
     expect(await host.run("before_tool_call", { toolName: "x", params: {} })).toMatchObject({ decision: "block", by: "guard" });
@@ -126,10 +106,10 @@ contract("installed plugins", (isolation) => {
 
   it("are compared again whenever they are loaded", async () => {
     const dir = join(folder({}, QUICK), "state");
-    const files = await put(dir, "later", SAYS("later"));
+    const files = await putInstalled(dir, "later", SAYS("later"));
     await using host = await open(isolation, { config: { stateDir: dir } });
     expect(host.inspect("later").status).toBe("ready");
-    change(join(files, "manifest.json"), (text) => `${text} `);
+    tamper(join(files, "manifest.json"), (text) => `${text} `);
     expect(await host.reload("later")).toMatchObject({ status: "failed", error: { code: "ERR_STATE_CHANGED" } });
   });
 });
@@ -137,8 +117,8 @@ contract("installed plugins", (isolation) => {
 describe("a lock", () => {
   it("that was changed keeps a host from opening: a guard may be missing from it", async () => {
     const stateDir = join(folder({}, QUICK), "state");
-    await put(stateDir, "guard", SAYS("guard"));
-    change(join(stateDir, "creel.lock"), (text) => text.replace('"enabled": true', '"enabled": false'));
+    await putInstalled(stateDir, "guard", SAYS("guard"));
+    tamper(join(stateDir, "creel.lock"), (text) => text.replace('"enabled": true', '"enabled": false'));
     await expect(openHost({ isolation: "thread", logger: silent, config: { stateDir } })).rejects.toMatchObject({ code: "ERR_STATE_LOCK" });
   });
 });
