@@ -18,8 +18,8 @@ const says = (what: string, priority = 0) => `export default (api) => {
 contract("an installed plugin that only listens to hooks", (isolation) => {
   const stateDir = join(folder({}, QUICK), "state");
   const files = new Map<string, string>();
+  const put = async (id: string, ...rest: [string, object]) => files.set(id, await putInstalled(stateDir, id, ...rest));
   beforeAll(async () => {
-    const put = async (id: string, ...rest: [string, object]) => files.set(id, await putInstalled(stateDir, id, ...rest));
     await put("first", says("first"), NO_FUNCTIONS);
     await put("urgent", says("urgent", 5), { ...NO_FUNCTIONS, hooks: [{ hook: "message_sending", priority: 5 }] });
     await put("family", `export default (api) => { api.on("command", (event) => console.log("heard", event.action)); };`, hooks("command"));

@@ -33,9 +33,14 @@ export const serve = defineVerb({
     logger.info({ config, socket }, "the host is opened");
     await using served = await start({ socket, logger, ...(config !== undefined && { config }), ...(isolation && { isolation }) });
     const plugins = served.host.plugins().map(({ id, status, error }) => ({ id, status, error: error?.message }));
-    for (const plugin of plugins) logger.info(plugin, "a plugin of this host");
+    const asleep = plugins.filter(({ status }) => status === "asleep").length;
+    // Those who sleep were counted when the host opened, and say so when they are loaded.
+    for (const plugin of plugins) if (plugin.status !== "asleep") logger.info(plugin, "a plugin of this host");
     if (isJson) out.line(printable({ ready: true, socket: served.socket, pid: process.pid, plugins }));
-    else out.line(`${out.paint("green", "ready:")} ${served.socket} (pid ${process.pid}, ${plugins.length} plugins)`);
+    else
+      out.line(
+        `${out.paint("green", "ready:")} ${served.socket} (pid ${process.pid}, ${plugins.length} plugins${asleep === 0 ? "" : `, ${asleep} of them asleep until they are needed`})`,
+      );
     await ended;
     err.line(err.paint("gray", "ending: what is in flight may finish"));
     return EXIT.ok;
