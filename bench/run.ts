@@ -1,77 +1,106 @@
-/** `npm run bench`: finds the cases, runs them one after the other, prints what they found. A miss is a finding, not an error, unless --gate. */
-import { readdir } from "node:fs/promises";
+/** `npm run bench`: finds the cases, runs them one after the other, prints what they found. A miss is a finding, not an error; the gate is what fails. */
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { isMet } from "./case.ts";
-import type { Case } from "./case.ts";
+import { findCases, questionOf, runCase } from "./cases.ts";
+import { VERSION, readData, written } from "./report/data.ts";
+import type { CaseData, ReportData } from "./report/data.ts";
+import { print } from "./report/terminal.ts";
+import { DATA, PAGE, writeReport } from "./report/write.ts";
 import { machine } from "../src/cli/bench/machine.ts";
-import { FULL, METHOD, QUICK } from "../src/cli/bench/measure.ts";
-import { render } from "./report.ts";
-import type { Report } from "./report.ts";
-import { quantile } from "../src/cli/bench/statistics.ts";
+import { clock, Progress } from "../src/cli/bench/progress.ts";
+import { terminal } from "../src/cli/ui/terminal.ts";
 
 const HELP = `npm run bench -- [options]
 
-Measures Creel against hand-written floors, interleaved in one run. Ratios are the result; see bench/README.md.
+Measures Creel against hand-written floors and other ways to run a handler, interleaved. Ratios are the result; see bench/README.md.
 
   --filter <text>  only cases whose name contains the text
   --quick          fewer rounds: a first look, wider intervals
+  --list           the cases and their questions; measures nothing
   --json           data on stdout instead of the table
-  --gate           exit with 1 when a target is missed
+  --report         write docs/benchmarks.md, its plots and its data; with --filter, those cases replace what the data has of them
+  --from <json>    measure nothing: print, or with --report write, what the data of an earlier run says
+  --gate           instead of the cases, the regression gate of CI: exits with 1 when Creel has become slower
   --help
 
-example: npm run bench -- --filter thread --quick`;
+examples: npm run bench -- --filter thread --quick
+          npm run bench -- --report
+          npm run bench -- --from docs/benchmarks/data.json --report`;
 
 const { values: flags } = parseArgs({
   options: {
     filter: { type: "string", default: "" },
     quick: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    report: { type: "boolean", default: false },
+    from: { type: "string" },
     gate: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
+const [out, err] = [terminal(process.stdout), terminal(process.stderr)];
 
-if (flags.help) console.log(HELP);
-else await main();
+if (flags.help) out.line(HELP);
+else process.exitCode = await main();
 
-async function main(): Promise<void> {
-  const names = (await readdir(new URL("./cases/", import.meta.url))).filter((name) => name.includes(flags.filter)).toSorted();
+async function main(): Promise<number> {
+  if (flags.gate) return (await import("./gate/gate.ts")).gate(out, err);
+  const names = await findCases(flags.filter);
   if (names.length === 0) {
-    console.error(`no case has "${flags.filter}" in its name`);
-    process.exitCode = 2;
-    return;
+    err.line(`no case has "${flags.filter}" in its name; --list shows them`);
+    return 2;
   }
-  const effort = flags.quick ? QUICK : FULL;
-  const where = machine();
-  const cases: Report["cases"][number][] = [];
-  for (const [at, name] of names.entries()) {
-    const started = performance.now();
-    process.stderr.write(`[${at + 1}/${names.length}] ${name} … `);
-    const { default: bench } = (await import(`./cases/${name}/case.ts`)) as { default: Case };
-    cases.push({ name, question: bench.question, ...(await bench.run(effort)) });
-    process.stderr.write(`${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+  if (flags.list) {
+    for (const name of names) out.line(`${out.paint("bold", name)}  ${await questionOf(name)}`);
+    return 0;
   }
-  const report: Report = { machine: where, cases };
-  console.log(flags.json ? JSON.stringify(forMachines(report), undefined, 2) : `\n${render(report)}`);
-  if (flags.gate && cases.some(({ ratios }) => ratios.some((ratio) => !isMet(ratio)))) process.exitCode = 1;
+  const data = flags.from === undefined ? await measure(names) : await readData(flags.from);
+  if (flags.json) out.line(written(data).trimEnd());
+  else print(data, out);
+  if (flags.report) {
+    await writeReport(flags.filter === "" || flags.from !== undefined ? data : joined(await readData(DATA), data));
+    err.line(`written: ${PAGE.pathname} and what is beside it in benchmarks/`);
+  }
+  return data.cases.some(({ error }) => error !== undefined) ? 1 : 0;
 }
 
-function forMachines({ machine: where, cases }: Report): object {
-  return {
-    machine: where,
-    method: METHOD,
-    cases: cases.map(({ name, question, ratios, series }) => ({
-      name,
-      question,
-      ratios: ratios.map((ratio) => ({ ...ratio, ...(ratio.target && { met: isMet(ratio) }) })),
-      series: series.map((one) => ({
-        name: one.name,
-        unit: one.unit,
-        samples: one.samples.length,
-        p10: quantile(one.samples, 0.1),
-        median: quantile(one.samples, 0.5),
-        p90: quantile(one.samples, 0.9),
-      })),
-    })),
+async function measure(names: readonly string[]): Promise<ReportData> {
+  const started = performance.now();
+  const effort = flags.quick ? "quick" : "full";
+  const [where, date] = [machine(), new Date().toISOString()];
+  const expected = await expectations(effort);
+  const cases: CaseData[] = [];
+  const leftMs = (): number | undefined => {
+    const goneMs = performance.now() - started;
+    const spent = cases.reduce((sum, { seconds }) => sum + seconds, 0);
+    const known = (name: string): number => expected.get(name) ?? (cases.length > 0 ? spent / cases.length : NaN);
+    const allMs = spent * 1000 + names.slice(cases.length).reduce((sum, name) => sum + known(name) * 1000, 0);
+    return Number.isNaN(allMs) ? undefined : Math.max(0, allMs - goneMs);
   };
+  const progress = new Progress(err, leftMs);
+  for (const [at, name] of names.entries()) {
+    const place = `[${at + 1}/${names.length}] ${name}`;
+    progress.begin(place);
+    const found = await runCase(name, effort, progress.step);
+    cases.push(found);
+    progress.end(
+      `${place}  ${clock(found.seconds * 1000)}${found.error === undefined ? "" : err.paint("red", `  not measured: ${found.error}`)}`,
+    );
+  }
+  err.line();
+  const seconds = Math.round((performance.now() - started) / 1000);
+  return { version: VERSION, date, effort, seconds, machine: where, loadAtEnd: Math.round(loadavg()[0]! * 100) / 100, cases };
+}
+
+/** How long each case took the last time somebody wrote a report. */
+async function expectations(effort: string): Promise<Map<string, number>> {
+  const last = await readData(DATA).catch(() => undefined);
+  return new Map(last?.effort === effort ? last.cases.map(({ name, seconds }) => [name, seconds]) : []);
+}
+
+/** What was measured again replaces what stands there. */
+function joined(old: ReportData, { cases }: ReportData): ReportData {
+  const all = new Map([...old.cases, ...cases].map((one) => [one.name, one]));
+  return { ...old, cases: [...all.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
 }

@@ -4,7 +4,7 @@
  * each round, where both sides had the same weather, and the result is the median of those ratios with a bootstrap interval.
  */
 import type { Contestant } from "./contestant.ts";
-import { median, shuffle } from "./statistics.ts";
+import { median, quantile, shuffle } from "./statistics.ts";
 
 export interface Effort {
   readonly rounds: number;
@@ -12,10 +12,20 @@ export interface Effort {
   readonly warmUpCalls: number;
   /** Enough for the slowest of them; the fast ones get through their calls sooner. */
   readonly warmUpMs: number;
+  /** Rounds end after this time, however many they were: a contestant that starts a process per call would go on for minutes. */
+  readonly roundsMs: number;
+  /** Told how far it is. */
+  readonly tell?: (step: Step) => void;
 }
 
-export const FULL: Effort = { rounds: 120, warmUpCalls: 60_000, warmUpMs: 5_000 };
-export const QUICK: Effort = { rounds: 30, warmUpCalls: 15_000, warmUpMs: 1_500 };
+export interface Step {
+  readonly phase: "warm-up" | "round";
+  readonly at: number;
+  readonly of: number;
+}
+
+export const FULL: Effort = { rounds: 120, warmUpCalls: 60_000, warmUpMs: 5_000, roundsMs: 20_000 };
+export const QUICK: Effort = { rounds: 30, warmUpCalls: 15_000, warmUpMs: 1_500, roundsMs: 5_000 };
 
 export const METHOD = [
   "all contestants take turns in small blocks, order shuffled each round; a ratio is formed inside each round",
@@ -40,6 +50,8 @@ export interface LatencyOptions {
   readonly samples?: number;
   /** Calls per sample: more than one where a call is not much longer than reading the clock. */
   readonly callsPerSample?: number;
+  /** Which of a block's samples stands for its round; the median unless told. Lower: the calls that nobody else's work came between. */
+  readonly pick?: number;
 }
 
 /** The other contestants' blocks left this one's threads asleep and its caches cold: these calls wake them and are not counted. */
@@ -47,38 +59,53 @@ const SETTLING_CALLS = 3;
 
 /** Rounds as the counted ones, so that the pattern itself is warm. */
 const UNCOUNTED_ROUNDS = 5;
+/** Fewer do not make an interval. */
+const MIN_ROUNDS = 10;
+
+/** A block is over after this time, and with that many samples: the others are to have the same weather. */
+const BLOCK_MS = 100;
+const MIN_SAMPLES = 3;
+
+/** Who makes fewer calls than this in that time is slow for other reasons than cold code. */
+const SLOW_CALLS = 500;
+const SLOW_MS = 1_000;
 
 /** One call after the other; how long each takes. */
 export function latency<T extends readonly Contestant[]>(
   contestants: T,
   effort: Effort,
-  { samples = 40, callsPerSample = 1 }: LatencyOptions = {},
+  { samples = 40, callsPerSample = 1, pick = 0.5 }: LatencyOptions = {},
 ): Promise<SeriesOf<T>> {
-  return takeTurns(contestants, effort, "µs", async ({ call }, from) => {
+  const block = async ({ call }: Contestant, from: number): Promise<number[]> => {
     let at = from;
-    for (let i = 0; i < SETTLING_CALLS; i++) await call(at++);
+    const until = performance.now() + BLOCK_MS;
+    for (let i = 0; i < SETTLING_CALLS && performance.now() < until; i++) await call(at++);
     const times: number[] = [];
     for (let sample = 0; sample < samples; sample++) {
       const started = performance.now();
+      if (sample >= MIN_SAMPLES && started > until) break;
       for (let i = 0; i < callsPerSample; i++) await call(at++);
       times.push(((performance.now() - started) * 1_000) / callsPerSample);
     }
     return times;
-  });
+  };
+  return takeTurns(contestants, effort, "µs", block, (times) => quantile(times, pick));
 }
 
 /** Always `inFlight` calls open; how many are done per millisecond. */
 export function throughput<T extends readonly Contestant[]>(contestants: T, effort: Effort, inFlight: number): Promise<SeriesOf<T>> {
   const calls = inFlight * 10;
   return takeTurns(contestants, effort, "calls/ms", async ({ call }, from) => {
-    for (let i = 0; i < SETTLING_CALLS; i++) await call(from);
-    let left = calls;
+    const until = performance.now() + BLOCK_MS;
+    for (let i = 0; i < SETTLING_CALLS && performance.now() < until; i++) await call(from);
+    let begun = 0;
     const keepOneOpen = async (): Promise<void> => {
-      while (left > 0) await call(from + left--);
+      do await call(from + begun++);
+      while (begun < calls && performance.now() < until);
     };
     const started = performance.now();
     await Promise.all(Array.from({ length: inFlight }, keepOneOpen));
-    return [calls / (performance.now() - started)];
+    return [begun / (performance.now() - started)];
   });
 }
 
@@ -88,30 +115,43 @@ export function over(subject: Series, floor: Series): number[] {
 }
 
 /** Several calls open, because that is the fastest way to many calls. */
-async function warmUp({ call }: Contestant, { warmUpCalls, warmUpMs }: Omit<Effort, "rounds">): Promise<void> {
-  const until = performance.now() + warmUpMs;
+async function warmUp({ call }: Contestant, { warmUpCalls, warmUpMs }: Effort): Promise<void> {
+  const started = performance.now();
   let at = 0;
+  const isWarm = (): boolean => {
+    const ms = performance.now() - started;
+    return at >= warmUpCalls || ms > warmUpMs || (ms > SLOW_MS && at < SLOW_CALLS);
+  };
   const keepOneOpen = async (): Promise<void> => {
-    while (at < warmUpCalls && performance.now() < until) await call(at++);
+    while (!isWarm()) await call(at++);
   };
   await Promise.all(Array.from({ length: 16 }, keepOneOpen));
 }
 
 async function takeTurns<T extends readonly Contestant[]>(
   contestants: T,
-  { rounds, ...effort }: Effort,
+  effort: Effort,
   unit: Series["unit"],
   block: (contestant: Contestant, from: number) => Promise<number[]>,
+  ofBlock: (samples: readonly number[]) => number = median,
 ): Promise<SeriesOf<T>> {
+  const { rounds, roundsMs, tell } = effort;
   const series = contestants.map(({ name }): Series => ({ name, unit, samples: [], rounds: [] }));
   const order = contestants.map((_, index) => index);
-  for (const one of contestants) await warmUp(one, effort);
+  for (const [at, one] of contestants.entries()) {
+    tell?.({ phase: "warm-up", at, of: contestants.length });
+    await warmUp(one, effort);
+  }
+  const until = performance.now() + roundsMs;
   for (let round = -UNCOUNTED_ROUNDS; round < rounds; round++) {
+    if (round < 0 && performance.now() > until - 0.9 * roundsMs) continue;
+    if (round >= MIN_ROUNDS && performance.now() > until) break;
+    tell?.({ phase: "round", at: Math.max(0, round), of: rounds });
     for (const index of shuffle(order)) {
       const samples = await block(contestants[index]!, (round + UNCOUNTED_ROUNDS) * 7);
       if (round < 0) continue;
       series[index]!.samples.push(...samples);
-      series[index]!.rounds.push(median(samples));
+      series[index]!.rounds.push(ofBlock(samples));
     }
   }
   return series as SeriesOf<T>;

@@ -1,0 +1,122 @@
+/** docs/benchmarks.md, made of the data of one run: ratios first, then how it grows, then each case, then how it was measured and where. */
+import { isMet } from "../case.ts";
+import type { Ratio, Target } from "../case.ts";
+import { machineLine } from "../../src/cli/bench/machine.ts";
+import { METHOD } from "../../src/cli/bench/measure.ts";
+import { doubts, verdict } from "./data.ts";
+import type { CaseData, ReportData, SeriesData } from "./data.ts";
+import { fitOf } from "./fit.ts";
+import { short, times } from "./numbers.ts";
+import { ladder, plotsOf } from "./plots/plots.ts";
+import type { Plot } from "./plots/plots.ts";
+
+const MADE = "<!-- Made by npm run bench -- --report, of benchmarks/data.json. Do not edit. -->";
+
+export function page(data: ReportData): string {
+  const { held, missed } = verdict(data, isMet);
+  const top = ladder(data);
+  const curved = data.cases.filter(({ curves }) => curves.length > 0);
+  const flat = data.cases.filter(({ curves }) => curves.length === 0);
+  return `${[
+    MADE,
+    "# Benchmarks",
+    "What a hook costs through Creel: over the least that a sandboxed call can cost on the same machine, beside every other way to run a handler, and as chains, payloads and plugins grow.",
+    `**${held - missed} of ${held} targets met** in the run of ${data.date.slice(0, 10)} (${Math.round(data.seconds / 60)} minutes, Node ${data.machine.node}, ${data.machine.cpu}, ${data.machine.cores} cores). Ratios are the result; times are for orientation and belong to that machine. \`npm run bench\` measures it on yours, \`creel bench ./my-plugin\` measures a plugin of your own.`,
+    ...doubts(data).map((doubt) => `> **Doubt:** ${doubt}.`),
+    "## Ratios",
+    "The median over rounds, in brackets its 95 % interval. Targets are the project's own, set before the work; a line without one is there to be read.",
+    ratioTable(data.cases),
+    ...(top ? ["## Every way to run a handler", image(top)] : []),
+    ...(curved.length > 0 ? ["## How it grows", growthTable(curved), ...curved.map(caseSection)] : []),
+    "## The cases",
+    ...flat.map(caseSection),
+    ...absentSection(data.cases),
+    "## Method",
+    METHOD.map((line) => `- ${line}`).join("\n"),
+    "Each case runs in a process of its own. Every contestant is warmed up first; all samples of the rounds count, none is thrown away. More, and what the floors are: [bench/README.md](../bench/README.md). The data of this page, as quantiles and bins, is [benchmarks/data.json](benchmarks/data.json).",
+    "## Machine",
+    `${machineLine(data.machine)}, ${data.loadAtEnd} at the end. ${data.date}, ${data.effort} effort.`,
+  ].join("\n\n")}\n`;
+}
+
+function ratioTable(cases: readonly CaseData[]): string {
+  const rows = cases.flatMap(({ name, ratios }) =>
+    ratios.map((ratio) => [
+      mark(ratio),
+      `**${times(ratio.value)}**`,
+      `${short(ratio.low)} … ${short(ratio.high)}`,
+      targetText(ratio.target),
+      ratio.what,
+      `[${name}](#${name})`,
+    ]),
+  );
+  return table(["", "ratio", "95 % interval", "target", "what", "case"], rows);
+}
+
+function mark(ratio: Ratio): string {
+  return !ratio.target ? "" : isMet(ratio) ? "met" : "**missed**";
+}
+
+export function targetText(target: Target | undefined): string {
+  if (target?.atMost !== undefined) return `at most ${target.atMost} ×`;
+  return target?.atLeast !== undefined ? `at least ${target.atLeast} ×` : "";
+}
+
+function growthTable(cases: readonly CaseData[]): string {
+  const rows = cases.flatMap(({ curves }) =>
+    curves.flatMap(({ what, x, unit, lines }) =>
+      lines.flatMap((line) => {
+        const fit = fitOf(line, unit, x.unit ?? x.name);
+        return fit ? [[what, line.name, fit.kind, fit.words, fit.isAsItOught ? "as it ought to" : "**not as it ought to**"]] : [];
+      }),
+    ),
+  );
+  const words =
+    "Each line is fitted by least squares on its medians, by relative error. Linear: a straight line lies within 30 % of every interval, or the line bends downwards. Flat: no point lies above another by more than their intervals and 10 %.";
+  return rows.length === 0 ? words : `${words}\n\n${table(["", "line", "ought to be", "is", ""], rows)}`;
+}
+
+function caseSection(one: CaseData): string {
+  const parts = [`### ${one.name}`, `${one.question[0]!.toUpperCase()}${one.question.slice(1)}`];
+  if (one.error !== undefined) parts.push(`**Not measured:** ${cell(one.error)}`);
+  parts.push(...plotsOf(one).map(image));
+  if (one.series.length > 0) parts.push(seriesTable(one.series));
+  return parts.join("\n\n");
+}
+
+function seriesTable(series: readonly SeriesData[]): string {
+  return table(
+    ["", "median", "10 %", "90 %", "99 %", "unit", "samples"],
+    series.map(({ name, unit, median, p10, p90, p99, samples }) => [
+      name,
+      `**${short(median)}**`,
+      short(p10),
+      short(p90),
+      short(p99),
+      unit,
+      samples.toLocaleString("en-US"),
+    ]),
+  );
+}
+
+function absentSection(cases: readonly CaseData[]): string[] {
+  const absent = new Map(cases.flatMap((one) => one.absent.map(({ name, why }) => [name, why])));
+  if (absent.size === 0) return [];
+  return ["## Absent", "Not measured, because it is not on that machine. Nothing is guessed.", table(["", "why"], Array.from(absent))];
+}
+
+function image({ file, title }: Plot): string {
+  return `![${cell(title)}](benchmarks/${file})`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [row(head), `|${head.map(() => " --- |").join("")}`, ...rows.map(row)].join("\n");
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map(cell).join(" | ")} |`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}

@@ -1,0 +1,52 @@
+/** Which drawings a run gives, and what each is called. */
+import type { CaseData, ReportData, SeriesData } from "../data.ts";
+import { bars } from "./bars.ts";
+import { lines } from "./lines.ts";
+import { ridges } from "./ridges.ts";
+
+export interface Plot {
+  readonly file: string;
+  readonly title: string;
+  readonly svg: string;
+}
+
+/** A distribution of fewer is a few dots. */
+const MIN_SAMPLES = 20;
+/** So many ways to do the same are a ladder. */
+const LADDER = 5;
+
+export function plotsOf(one: CaseData): Plot[] {
+  const curves = one.curves
+    .filter((curve) => curve.lines.some(({ points }) => points.length > 0))
+    .map((curve): Plot => ({ file: `${slug(curve.what)}.svg`, title: curve.what, svg: lines(curve) }));
+  if (curves.length > 0) return curves;
+  const groups = Map.groupBy(one.series, ({ unit }) => unit);
+  return Array.from(groups)
+    .filter(([, series]) => series.length > 1)
+    .map(([unit, series]): Plot => {
+      const file = `${one.name}${groups.size > 1 ? `-${slug(unit)}` : ""}.svg`;
+      const isSpread = (unit === "µs" || unit === "ms") && series.every(({ samples }) => samples >= MIN_SAMPLES);
+      const draw = isSpread ? ridges : bars;
+      return { file, title: one.name, svg: draw(one.question, one.name, series) };
+    });
+}
+
+function inTime({ curves, series }: CaseData): readonly SeriesData[] {
+  return curves.length > 0 ? [] : series.filter(({ unit }) => unit === "µs");
+}
+
+/** All ways to call one handler, of the case that has the most of them. */
+export function ladder({ cases }: ReportData): Plot | undefined {
+  const most = cases.toSorted((a, b) => inTime(b).length - inTime(a).length)[0];
+  if (!most || inTime(most).length < LADDER) return undefined;
+  const title = "Every way to run one handler: what a call takes";
+  return { file: "ladder.svg", title, svg: bars(title, `case ${most.name}, median of a call`, inTime(most)) };
+}
+
+function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll("µ", "u")
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}
