@@ -1,25 +1,34 @@
 /** The subject: Creel as a gateway embeds it, through its public entry and nothing else. */
 import { openHost } from "creel";
-import type { Outcome } from "creel";
+import type { Host, Outcome } from "creel";
 import { contestant } from "../src/cli/bench/contestant.ts";
 import type { Contestant } from "../src/cli/bench/contestant.ts";
-import { asPlugins, eventAt } from "./handlers.ts";
+import { asPlugins, bystanders, eventAt } from "./handlers.ts";
 import type { Work } from "./handlers.ts";
 
 export interface SubjectOptions {
   readonly isolation: "thread" | "process";
   /** Plugins with the handler, all in one lane. */
   readonly handlers?: number;
+  /** Plugins beside them that listen to something else. */
+  readonly beside?: number;
 }
 
-export async function creel(work: Work, { isolation, handlers = 1 }: SubjectOptions): Promise<Contestant> {
-  const host = await openHost({ isolation, lanes: 1, plugins: asPlugins(work, handlers) });
-  const name = `creel, ${isolation}${handlers > 1 ? `, ${handlers} handlers` : ""}`;
-  // A work's event and context fit its hook; that they belong together is lost in the table of works.
-  const untyped = host.run.bind(host) as (hook: string, event: object, context: object) => Promise<Outcome>;
-  const run = (at: number): Promise<Outcome> => untyped(work.hook, eventAt(work, at), work.context);
+export async function creel(work: Work, { isolation, handlers = 1, beside = 0 }: SubjectOptions): Promise<Contestant> {
+  // Walls and a spare are the default; memory for hundreds of cells is not.
+  const config = { sandbox: { memoryMb: 4_096 } };
+  const host = await openHost({ isolation, lanes: 1, plugins: [...asPlugins(work, handlers), ...bystanders(beside)], config });
+  const name = `creel, ${isolation}${handlers > 1 ? `, ${handlers} handlers` : ""}${beside > 0 ? `, ${handlers + beside} installed` : ""}`;
+  const run = runner(host, work);
   // A plugin that did not load would make a very fast host.
   const { calls } = await run(0);
   if (calls.length !== handlers || calls.some(({ status }) => status !== "ok")) throw new Error(`${name}: ${JSON.stringify(calls)}`);
+  if (host.plugins().some(({ status }) => status !== "ready")) throw new Error(`${name}: a plugin is not ready`);
   return contestant(name, run, () => host.close());
+}
+
+/** A work's event and context fit its hook; that they belong together is lost in the table of works. */
+export function runner(host: Host, work: Work): (at: number) => Promise<Outcome> {
+  const untyped = host.run.bind(host) as (hook: string, event: object, context: object) => Promise<Outcome>;
+  return (at) => untyped(work.hook, eventAt(work, at), work.context);
 }

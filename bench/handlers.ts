@@ -5,11 +5,15 @@
 import type { ContextOf, EventOf, Catalog, PluginSpec } from "creel";
 
 export interface Work {
-  readonly hook: "before_tool_call" | "message_sending";
+  readonly hook: "before_tool_call" | "after_tool_call" | "before_prompt_build" | "message_sending";
   /** A JavaScript expression: the handler function. */
   readonly handler: string;
   readonly events: readonly object[];
   readonly context: object;
+  /** What a plugin with this handler must be allowed. */
+  readonly allowed?: Pick<PluginSpec, "grants" | "hooks">;
+  /** What it does before it registers its handler, `api` at hand. */
+  readonly first?: string;
 }
 
 type ToolEvent = EventOf<Catalog["before_tool_call"]>;
@@ -75,11 +79,72 @@ export const EXCLAIM: Work = {
   context: { channelId: "telegram", accountId: "default", conversationId: "dm:123456" },
 };
 
+/** Looks, remembers a number, says nothing: what loggers and meters do. */
+export const OBSERVER: Work = {
+  hook: "after_tool_call",
+  handler: `(event) => {
+    globalThis.spent = (globalThis.spent ?? 0) + (event.durationMs ?? 0);
+    if (event.error !== undefined) globalThis.failed = (globalThis.failed ?? 0) + 1;
+  }`,
+  events: HARMLESS.map((command, at) => ({
+    ...toolEvent(command, at),
+    result: { content: [{ type: "text", text: `${command}: done` }], exitCode: 0 },
+    durationMs: 12 + at,
+  })),
+  context: toolContext,
+};
+
+/** The gate that first asks its own store whether the agent is trusted. The store is part of the work, so floors have it, too. */
+export const KV_GATE: Work = {
+  ...PASSING_GATE,
+  first: `api.kv.set("trusted:main", true);`,
+  handler: `async (event, context) => {
+    if (await api.kv.get("trusted:" + context.agentId)) return;
+    return { block: true, blockReason: "not trusted" };
+  }`,
+  allowed: { grants: { kv: true } },
+};
+
+/** Finds the last thing the user said, in a long conversation, and adds a line to the prompt. */
+const REMIND = `(event) => {
+  const last = event.messages.findLast((message) => message.role === "user");
+  return { appendContext: "The user's last message has " + last.content.length + " characters." };
+}`;
+
+const WORDS = "The build failed in step four because the lock file names a package that the registry does not have. ".repeat(4);
+
+/** A prompt modifier with so many bytes of messages. */
+export function promptOf(bytes: number): Work {
+  const messages: object[] = [];
+  for (let length = 0, at = 0; length < bytes; at++) {
+    const message = { role: at % 2 ? "assistant" : "user", content: `${at}: ${WORDS}`.slice(0, Math.max(16, bytes - length - 32)) };
+    length += JSON.stringify(message).length + 1;
+    messages.push(message);
+  }
+  return {
+    hook: "before_prompt_build",
+    handler: REMIND,
+    // Two, so that no call repeats the last one's object.
+    events: [0, 1].map((at) => ({ prompt: `and now? (${at})`, messages: [...messages] })),
+    context: { runId: "run-1", agentId: "main", sessionKey: "agent:main:telegram:dm:123456", channelId: "telegram" },
+    allowed: { hooks: { allowConversationAccess: true, allowPromptInjection: true } },
+  };
+}
+
 /** The same handler as plugins of Creel's. */
-export function asPlugins({ hook, handler }: Work, count: number): PluginSpec[] {
+export function asPlugins({ hook, handler, allowed, first = "" }: Work, count: number): PluginSpec[] {
   return Array.from({ length: count }, (_, at) => ({
     id: `bench-${at}`,
-    source: `export default (api) => api.on(${JSON.stringify(hook)}, ${handler})`,
+    source: `export default (api) => { ${first} api.on(${JSON.stringify(hook)}, ${handler}) }`,
+    ...allowed,
+  }));
+}
+
+/** Plugins that are there and listen to something else. */
+export function bystanders(count: number): PluginSpec[] {
+  return Array.from({ length: count }, (_, at) => ({
+    id: `bystander-${at}`,
+    source: `export default (api) => { api.on("gateway_stop", () => {}) }`,
   }));
 }
 

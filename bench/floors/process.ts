@@ -6,6 +6,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contestant } from "../../src/cli/bench/contestant.ts";
@@ -16,14 +17,7 @@ import { decoder, encode } from "./frames.ts";
 import type { ProcessOptions } from "./process-worker.ts";
 
 export async function processFloor(work: Work, { timed = true } = {}): Promise<Contestant> {
-  const folder = await mkdtemp(join(tmpdir(), "creel-bench-"));
-  const path = join(folder, "floor.sock");
-  const child = fork(new URL("./process-child.ts", import.meta.url));
-  child.send({ handler: work.handler, isTimed: timed, path } satisfies ProcessOptions);
-  await once(child, "message");
-  const socket = connect(path);
-  await once(socket, "connect");
-
+  const { socket, close } = await started(work.handler, timed);
   const waiting: ((result: unknown) => void)[] = [];
   let settled = 0;
   socket.on(
@@ -47,9 +41,42 @@ export async function processFloor(work: Work, { timed = true } = {}): Promise<C
       // JSON has no raw newline, so one can stand between the two.
       if (outbox.push(`${JSON.stringify(eventAt(work, at))}\n${JSON.stringify(work.context)}`) === 1) queueMicrotask(flush);
     });
-  return contestant(`floor: socket + applySync${timed ? "" : ", no timeout"}`, call, async () => {
-    socket.destroy();
-    child.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
-  });
+  return contestant(`floor: socket + applySync${timed ? "" : ", no timeout"}`, call, close);
+}
+
+/** A text to a child's worker thread and back, and nothing else. */
+export async function socketEcho(work: Work): Promise<Contestant> {
+  const { socket, close } = await started(undefined, false);
+  const texts = work.events.map((event) => JSON.stringify(event));
+  const waiting: ((text: string) => void)[] = [];
+  socket.on(
+    "data",
+    decoder((answers) => {
+      for (const answer of answers) waiting.shift()!(answer);
+    }),
+  );
+  const call = (at: number): Promise<string> =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      socket.write(encode([texts[at % texts.length]!]));
+    });
+  return contestant("floor: unix-socket echo", call, close);
+}
+
+async function started(handler: string | undefined, isTimed: boolean): Promise<{ socket: Socket; close: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "creel-bench-"));
+  const path = join(folder, "floor.sock");
+  const child = fork(new URL("./process-child.ts", import.meta.url));
+  child.send({ handler, isTimed, path } satisfies ProcessOptions);
+  await once(child, "message");
+  const socket = connect(path);
+  await once(socket, "connect");
+  return {
+    socket,
+    async close() {
+      socket.destroy();
+      child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -3,19 +3,21 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isolateWith } from "./isolate.ts";
 
 export interface ThreadOptions {
-  readonly handler: string;
+  /** Unset: texts go back as they came. */
+  readonly handler: string | undefined;
   readonly isTimed: boolean;
   /** Each call goes through as many handlers, each in its own isolate. */
   readonly handlers: number;
+  /** Whether a handler sees what the ones before it changed; otherwise all see the same text, and all results go back. */
+  readonly isChained: boolean;
 }
 /** Event, context, event, context … */
 export type ThreadRequest = string[];
 /** A result's JSON or nothing, per call. */
 export type ThreadReply = (string | undefined)[];
 
-const { handler, isTimed, handlers } = workerData as ThreadOptions;
-const cells = Array.from({ length: handlers }, () => isolateWith(handler, isTimed));
-const [first] = cells;
+const { handler, isTimed, handlers, isChained } = workerData as ThreadOptions;
+const cells = handler === undefined ? [] : Array.from({ length: handlers }, () => isolateWith(handler, isTimed));
 const port = parentPort!;
 
 /** The least a chain does: what one handler changes, the next one sees. */
@@ -31,7 +33,20 @@ function chain(event: string, context: string): string | undefined {
   return last;
 }
 
-const run = handlers === 1 ? first!.apply : chain;
+function each(event: string, context: string): string {
+  const results: string[] = [];
+  for (const { apply } of cells) {
+    const result = apply(event, context);
+    if (result !== undefined) results.push(result);
+  }
+  return `[${results.join(",")}]`;
+}
+
+function echo(event: string): string {
+  return event;
+}
+
+const run = handler === undefined ? echo : handlers === 1 ? cells[0]!.apply : isChained ? chain : each;
 
 port.on("message", (request: ThreadRequest) => {
   const reply: ThreadReply = [];

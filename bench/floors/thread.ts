@@ -11,11 +11,8 @@ import { eventAt } from "../handlers.ts";
 import type { Work } from "../handlers.ts";
 import type { ThreadOptions, ThreadReply, ThreadRequest } from "./thread-worker.ts";
 
-export async function threadFloor(work: Work, { timed = true, batched = true, handlers = 1 } = {}): Promise<Contestant> {
-  const worker = new Worker(new URL("./thread-worker.ts", import.meta.url), {
-    workerData: { handler: work.handler, isTimed: timed, handlers } satisfies ThreadOptions,
-  });
-  await once(worker, "message");
+export async function threadFloor(work: Work, { timed = true, batched = true, handlers = 1, chained = true } = {}): Promise<Contestant> {
+  const worker = await started({ handler: work.handler, isTimed: timed, handlers, isChained: chained });
   const waiting: ((result: unknown) => void)[] = [];
   let settled = 0;
   worker.on("message", (reply: ThreadReply) => {
@@ -39,4 +36,24 @@ export async function threadFloor(work: Work, { timed = true, batched = true, ha
     });
   const name = `floor: port + applySync${timed ? "" : ", no timeout"}${batched ? "" : ", a message per call"}${handlers > 1 ? `, ${handlers} handlers` : ""}`;
   return contestant(name, call, () => worker.terminate());
+}
+
+/** A text to a thread and back, and nothing else. */
+export async function portEcho(work: Work): Promise<Contestant> {
+  const worker = await started({ handler: undefined, isTimed: false, handlers: 0, isChained: false });
+  const texts = work.events.map((event) => JSON.stringify(event));
+  const waiting: ((reply: ThreadReply) => void)[] = [];
+  worker.on("message", (reply: ThreadReply) => waiting.shift()!(reply));
+  const call = (at: number): Promise<ThreadReply> =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      worker.postMessage([texts[at % texts.length]!, ""] satisfies ThreadRequest);
+    });
+  return contestant("floor: MessagePort echo", call, () => worker.terminate());
+}
+
+async function started(options: ThreadOptions): Promise<Worker> {
+  const worker = new Worker(new URL("./thread-worker.ts", import.meta.url), { workerData: options });
+  await once(worker, "message");
+  return worker;
 }
