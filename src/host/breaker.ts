@@ -35,20 +35,55 @@ export class Breaker {
 
   /** A plugin was bundled: what is known about exactly this code counts, and nothing else. */
   meet(plugin: Plugin): void {
-    const { circuit, bundle } = plugin;
-    const before = this.#digests.get(plugin);
-    this.#digests.set(plugin, bundle!.digest);
-    if (before === undefined) this.#restore(plugin, bundle!.digest);
-    else if (before !== bundle!.digest) circuit.release(CHANGED);
+    const { digest } = plugin.bundle!;
+    this.#digests.set(plugin, digest);
+    this.#restore(plugin, digest);
+  }
+
+  /** A version that is tried while another serves: what it does counts against itself alone. */
+  tries(plugin: Plugin): void {
+    plugin.circuit.changed = (state) => state === "quarantined" && this.#options.quarantine(plugin);
+  }
+
+  isSame(plugin: Plugin, other: Plugin): boolean {
+    const digest = this.#digests.get(other);
+    return digest !== undefined && digest === plugin.bundle?.digest;
+  }
+
+  /** Another version takes a plugin's place. The same code goes on with what is known about it, as does one that could not even be bundled. */
+  succeeds(plugin: Plugin, before: Plugin): void {
+    const known = this.#digests.get(before);
+    const digest = plugin.bundle?.digest ?? known;
+    this.#digests.delete(before);
+    this.#wary.delete(before);
+    if (known === undefined) {
+      if (plugin.bundle) this.meet(plugin);
+      return;
+    }
+    this.#digests.set(plugin, digest!);
+    if (known === digest) {
+      plugin.circuit = before.circuit;
+      plugin.registered ??= before.registered;
+    } else {
+      const isOver = before.circuit.state !== "closed";
+      before.circuit.release(CHANGED);
+      before.circuit.changed = () => {};
+      if (isOver) plugin.circuit.restore({ state: "closed", why: CHANGED, since: Date.now(), opens: [], kills: [], loadKills: 0 });
+    }
+    this.#bind(plugin);
+    this.#mind(plugin);
   }
 
   /** What a run says about the plugins in it. `calls` are those of the whole plan, in its order. */
   learn({ plan, cause }: RunInput, { calls }: Outcome): void {
     for (let at = 0; at < calls.length; at++) {
       const call = calls[at]!;
-      const { circuit } = plan[at]!.plugin;
+      const { plugin, tally } = plan[at]!;
+      const { circuit } = plugin;
       if (call.status !== "ok") notGood(circuit, call, cause);
       else if (!circuit.isClear) circuit.good(cause);
+      // Who was not called was not entered.
+      if (call.wallMs > 0 || call.status === "ok") tally.calls += 1;
     }
   }
 
@@ -59,7 +94,7 @@ export class Breaker {
 
   #restore(plugin: Plugin, digest: string): void {
     const { circuit } = plugin;
-    circuit.changed = (state) => this.#changed(plugin, state);
+    this.#bind(plugin);
     const kept = this.#kept.get(plugin.id);
     if (!kept) return;
     if (kept.bundle !== digest) {
@@ -71,6 +106,10 @@ export class Breaker {
     circuit.restore(kept);
     this.#mind(plugin);
     if (circuit.state !== "closed") this.#tell(plugin, circuit.state, circuit.why);
+  }
+
+  #bind(plugin: Plugin): void {
+    plugin.circuit.changed = (state) => this.#changed(plugin, state);
   }
 
   #changed(plugin: Plugin, state: Circuit["state"] | "released"): void {

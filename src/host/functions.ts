@@ -15,10 +15,12 @@ import type { CallBudget } from "./budget.ts";
 import type { Chain } from "./causes.ts";
 import { oneLine } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
+import { inOrder } from "./plugin.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { Handler, Plan } from "./registry.ts";
 import { isWithin } from "./services/size.ts";
 import { suggest } from "./suggest.ts";
+import type { Tallies } from "./tally.ts";
 
 export interface DeclaredFunction<K extends FunctionKind = FunctionKind> {
   readonly plugin: string;
@@ -40,6 +42,7 @@ export interface FunctionCall {
 }
 
 export interface FunctionsOptions {
+  readonly tallies: Tallies;
   run(hook: AnyHook, plan: Plan, event: unknown, context: unknown, call: FunctionCall): Promise<Outcome>;
 }
 
@@ -105,6 +108,7 @@ export class Functions {
         needsAuthority: false,
         isReentrant: false,
         budget: callBudget(FUNCTION_HOOKS[kind], plugin.hooks, options),
+        tally: this.#options.tallies.of(plugin.id, kind),
       };
       kept.push({ plugin: plugin.id, kind, name: declared.name, about: about.data, handler });
     }
@@ -178,7 +182,7 @@ export class Functions {
 
   #listed(kind: FunctionKind): Kept[] {
     const all = [...this.#byPlugin]
-      .toSorted(([a], [b]) => a.order - b.order)
+      .toSorted(([a], [b]) => inOrder(a, b))
       .flatMap(([, kept]) => kept.filter((one) => one.kind === kind));
     if (!SHARED.has(kind)) return all;
     const names = new Set<string>();

@@ -17,6 +17,8 @@ import type { Outcome } from "../protocol/outcome.ts";
 import { abortable } from "./abortable.ts";
 import { Approvals, needsApproval } from "./approvals.ts";
 import type { AskingOutcome, RememberedApproval, RequestApproval } from "./approvals.ts";
+import { Audit } from "./audit/audit.ts";
+import type { AuditSettings } from "./audit/audit.ts";
 import { Breaker } from "./breaker.ts";
 import type { CauseCarrier } from "./cause-tokens.ts";
 import { Causes } from "./causes.ts";
@@ -60,6 +62,7 @@ import { Sessions, sessionServices } from "./services/session.ts";
 import type { SessionEntry, SessionGateway, SessionPatch } from "./services/session.ts";
 import { updateServices } from "./services/updates.ts";
 import { suggest } from "./suggest.ts";
+import { Tallies } from "./tally.ts";
 import { touchedServices } from "./touched.ts";
 import { Volumes, volumeServices } from "./volume/volumes.ts";
 
@@ -78,8 +81,12 @@ export interface HostOptions {
   readonly allowOnTimeout: boolean;
   /** Where what must survive a restart is kept; undefined: nowhere. */
   readonly stateDir: string | undefined;
+  /** Of the log in the state folder. */
+  readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   readonly logger: Logger;
   readonly secrets: Secrets;
+  /** A plugin as it is to be loaded now, by its id; undefined: there is none. Rejects with a CreelError. */
+  find(id: string): Promise<Plugin | undefined>;
   /** Instead of the network. */
   readonly network?: Network | undefined;
 }
@@ -116,6 +123,7 @@ export class CoreHost {
   readonly #hearing: Hearing;
   readonly #approvals: Approvals;
   readonly #reporter: Reporter;
+  readonly #audit: Audit | undefined;
   /** What the operator set in `hooks.failure` without effect. */
   readonly #idle: ReadonlyMap<string, string>;
   #greeting = "";
@@ -128,8 +136,23 @@ export class CoreHost {
     this.#options = options;
     this.#hooks = options.hooks;
     this.#events = new HostEvents(this.id, (error) => options.logger.error({ err: error }, "a listener of the host threw"));
-    this.#registry = new Registry(options.hooks, options.hasInternal);
+    const { stateDir, logger, secrets } = options;
+    const tallies = new Tallies();
+    if (stateDir !== undefined && options.audit?.enabled !== false)
+      this.#audit = new Audit({
+        host: this.id,
+        stateDir,
+        logger,
+        events: this.#events,
+        settings: options.audit ?? {},
+        secrets: secrets.all(),
+        tallies,
+        plugins: () => this.#plugins.list(),
+      });
+    const usage = this.#audit?.usage;
+    this.#registry = new Registry(options.hooks, options.hasInternal, tallies);
     this.#functions = new Functions({
+      tallies,
       run: (hook, plan, event, context, call) => this.#callFunction(hook, plan, event, context, call),
     });
     this.#calls = new FunctionCalls(this.#functions, options.logger);
@@ -145,6 +168,8 @@ export class CoreHost {
       services: this.#pluginServices,
       events: this.#events,
       breaker: this.#breaker,
+      find: (id) => options.find(id),
+      runs: () => this.#fleet.lanes.flatMap((lane) => lane.inputs() as RunInput[]),
       lane: (index) => this.#fleet.lanes[index]!,
       slowLane: () => {
         this.#fleet.startSlow();
@@ -196,14 +221,16 @@ export class CoreHost {
     const services = [
       volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
-      fetchServices(new Fetches({ secrets: options.secrets, network: options.network }), this.#causes, guard),
+      fetchServices(new Fetches({ secrets, network: options.network, judged: usage && ((...request) => usage.requested(...request)) }), this.#causes, guard),
       updateServices(this.#calls.updates),
       touchedServices(),
       kvServices(this.#kv),
       scheduleServices(this.#schedule),
     ];
-    this.#services = new Services(services, ({ id }, service, message) =>
-      this.#events.publish("refused", { plugin: id, service, message }),
+    this.#services = new Services(
+      services,
+      ({ id }, service, message) => this.#events.publish("refused", { plugin: id, service, message }),
+      usage && (({ id }, service) => usage.used(id, service)),
     );
     this.#hearing = new Hearing({
       host: this.id,
@@ -224,7 +251,7 @@ export class CoreHost {
         };
       },
     });
-    this.#reporter = new Reporter({ events: this.#events, plugins: this.#plugins, hooks: options.hooks, logger: options.logger });
+    this.#reporter = new Reporter({ events: this.#events, plugins: this.#plugins, hooks: options.hooks, logger, audit: this.#audit });
     this.#idle = idleFailures(options.failure, options.hooks);
     for (const [hook, diagnostic] of this.#idle) options.logger.warn({ hook, diagnostic }, "a setting has no effect");
     options.secrets.tell(this.#events);
@@ -289,25 +316,27 @@ export class CoreHost {
     let next = steps.next();
     while (!next.done) next = steps.next(this.#sync.run(next.value));
     this.#breaker.learn(input, next.value);
-    this.#reporter.report(next.value, startedMs);
+    this.#reporter.report(next.value, startedMs, input);
     return next.value;
   }
 
   plugins(): PluginReport[] {
-    return this.#plugins
-      .list()
-      .map((plugin) => inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets, this.#volumes));
+    return this.#plugins.list().map((plugin) => this.#inspect(plugin));
   }
 
   inspect(id: string): PluginReport {
-    return inspect(this.#plugins.get(id), this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets, this.#volumes);
+    return this.#inspect(this.#plugins.get(id));
+  }
+
+  #inspect(plugin: Plugin): PluginReport {
+    return inspect(plugin, this.#registry, this.#functions, this.#idle, this.#kv, this.#options.secrets, this.#volumes);
   }
 
   async reload(id: string): Promise<PluginReport> {
     if (this.#closing) throw new CreelError("ERR_HOST_CLOSED");
-    await this.#plugins.reload(id);
+    const plugin = await this.#plugins.reload(id);
     if (this.#listensSync()) this.#sync.open();
-    return this.inspect(id);
+    return this.#inspect(plugin);
   }
 
   disable(id: string): void {
@@ -387,6 +416,7 @@ export class CoreHost {
 
   async #close(): Promise<void> {
     this.#schedule.stop();
+    this.#plugins.close();
     if (this.#inFlight > 0) {
       const drained = new Promise<void>((resolve) => (this.#drained = resolve));
       const patience = new AbortController();
@@ -399,6 +429,7 @@ export class CoreHost {
     await Promise.all(this.#fleet.lanes.map((lane) => lane.reached()));
     await this.#services.close();
     await this.#fleet.close();
+    await this.#audit?.close();
     this.#events.close();
   }
 
@@ -428,7 +459,7 @@ export class CoreHost {
     if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
     const isNested = hook.guardsNesting === true && this.#causes.isInside(hook.name, chain);
     const failure = this.#options.failure[hook.name] ?? hook.failure;
-    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested, isCalm: this.#breaker.isCalm };
+    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested, isCalm: this.#breaker.isCalm, heard: undefined, later: undefined };
   }
 
   /** One function of one plugin; otherwise a run like any other. */
@@ -450,13 +481,15 @@ export class CoreHost {
       drive(input, signal, {
         resolve: (outcome) => {
           this.#breaker.learn(input, outcome);
+          this.#plugins.ended(input);
           if (needsApproval(outcome)) return resolve(this.#approve(outcome, input, startedMs, signal));
           this.#finished(input);
-          this.#reporter.report(outcome, startedMs);
+          this.#reporter.report(outcome, startedMs, input);
           resolve(outcome);
         },
         reject: (error) => {
           this.#breaker.forgo(input);
+          this.#plugins.ended(input);
           this.#finished(input);
           reject(error);
         },
@@ -469,7 +502,7 @@ export class CoreHost {
       // What the gateway does to get an answer is that plugin's doing.
       const chain = this.#causes.next(input.cause, outcome.result.requireApproval.pluginId ?? "");
       const settled = await this.#causes.within(chain, () => this.#approvals.settle(outcome, input, signal));
-      this.#reporter.report(settled, startedMs);
+      this.#reporter.report(settled, startedMs, input);
       return settled;
     } finally {
       this.#finished(input);

@@ -24,6 +24,8 @@ export function logFacts(events: HostEvents, logger: Logger): void {
   );
   events.on("plugin", ({ plugin, status, error, diagnostics }) => {
     if (status === "failed") logger.error({ plugin, error }, "a plugin did not load");
+    else if (error !== undefined && status !== "quarantined")
+      return logger.error({ plugin, status, error }, "a new version of a plugin was not taken in");
     else logger.info({ plugin, status }, "plugin state");
     for (const diagnostic of diagnostics) logger.warn({ plugin, diagnostic }, "a registration was not accepted");
   });

@@ -1,5 +1,4 @@
 /** Trusted side: the plugins of a host: bundled, placed in lanes, loaded, and what they registered taken down. */
-import { dirname } from "node:path";
 import { pack } from "../protocol/frame.ts";
 import type { LaneMessage } from "../protocol/messages.ts";
 import type { CallError } from "../protocol/outcome.ts";
@@ -10,23 +9,23 @@ import { LIMITS } from "../protocol/limits.ts";
 import { limitsOf } from "./budget.ts";
 import { refusal } from "./breaker.ts";
 import type { Breaker } from "./breaker.ts";
-import { bundleFile, bundleText } from "./bundle.ts";
-import type { PluginBundle } from "./bundle.ts";
 import type { HostEvents } from "./events.ts";
 import type { Functions } from "./functions.ts";
 import { guestError, oneLine, ownError } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
-import { findPlugin } from "./manifest.ts";
-import { missingModules } from "./missing-modules.ts";
 import { Cells } from "./cells.ts";
 import { factsOf } from "./guest-facts.ts";
+import { inOrder, isLoaded } from "./plugin.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { PluginServices } from "./plugin-services.ts";
+import { bundlePlugin } from "./plugin-source.ts";
+import { Reloads } from "./reloads.ts";
+import type { Stage } from "./reloads.ts";
+import type { RunInput } from "./runner/run-input.ts";
 import type { Registry } from "./registry.ts";
 import { Sleepers } from "./sleepers.ts";
 import { touchedRemark } from "./touched.ts";
-import { checkScript } from "./turn-script.ts";
 
 export interface PluginsOptions {
   readonly registry: Registry;
@@ -34,6 +33,10 @@ export interface PluginsOptions {
   readonly services: PluginServices;
   readonly events: HostEvents;
   readonly breaker: Breaker;
+  /** See Stage. */
+  find(id: string): Promise<Plugin | undefined>;
+  /** The runs that are under way. */
+  runs(): RunInput[];
   /** A quick lane, by its number. */
   lane(index: number): LaneClient;
   /** The lane of those who have used up a turn; it is started when it is asked for. */
@@ -49,10 +52,14 @@ export class Plugins {
   readonly #sleepers = new Sleepers();
   readonly #waking = new Map<Plugin, Promise<void>>();
   /** Those who wait for a plugin to have loaded or failed. */
-  readonly #settled = new Map<Plugin, PromiseWithResolvers<void>>();
+  readonly #settled = new WeakMap<Plugin, PromiseWithResolvers<void>>();
+  /** Versions that did not serve when they were replaced: what they listen to stands until the new one has loaded, or failed to. */
+  readonly #standing = new Map<Plugin, Plugin>();
+  readonly #reloads: Reloads;
 
   constructor(options: PluginsOptions) {
     this.#options = options;
+    this.#reloads = new Reloads(this.#stage());
     this.cells = new Cells((plugin, cell) => options.left(plugin, cell));
   }
 
@@ -63,8 +70,12 @@ export class Plugins {
     return [...this.#all.values()];
   }
 
+  find(id: string): Plugin | undefined {
+    return this.#all.get(id);
+  }
+
   get(id: string): Plugin {
-    const plugin = this.#all.get(id);
+    const plugin = this.find(id);
     if (!plugin) throw new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: id });
     return plugin;
   }
@@ -94,8 +105,7 @@ export class Plugins {
   async #wake(plugin: Plugin): Promise<void> {
     try {
       await this.#bundle(plugin);
-      if (plugin.status === "loading") this.#open(plugin);
-      await this.#settled.get(plugin)?.promise;
+      await this.#loaded(plugin);
     } finally {
       this.#sleepers.remove(plugin);
       this.#waking.delete(plugin);
@@ -104,8 +114,8 @@ export class Plugins {
 
   /** What a fresh lane must be told about its plugins. */
   openings(lane: LaneClient): string[] {
-    return this.list()
-      .filter((plugin) => homeToBe(plugin).lane === lane && plugin.bundle && isLoaded(plugin))
+    return this.#everyone()
+      .filter((plugin) => plugin.home?.lane === lane && plugin.bundle && isLoaded(plugin))
       .map((plugin) => this.#opening(plugin));
   }
 
@@ -123,22 +133,19 @@ export class Plugins {
     await Promise.all(this.list().map(async (plugin) => this.#settled.get(plugin)?.promise));
   }
 
-  async reload(id: string): Promise<void> {
-    const plugin = this.get(id);
-    // What it would be loaded from then is what it is loaded from now.
-    if (plugin.status === "asleep" || this.#waking.has(plugin)) return this.wake(plugin);
-    plugin.status = "loading";
-    plugin.error = undefined;
-    plugin.loadDeaths = 0;
-    await this.#options.services.stop(plugin);
-    plugin.remarks.clear();
-    await this.#bundle(plugin);
-    if (!plugin.bundle || this.get(id).status !== "loading") return;
-    // A home of its own, in the lane it was first given: until it has loaded, runs meet the old version, and never a mixture of both.
-    if (plugin.next) this.cells.drop(plugin.next);
-    plugin.next = this.cells.assign(plugin, this.#options.lane(plugin.lane));
-    this.#open(plugin);
-    await this.settled();
+  /** Takes in what the plugin is now, if that can be loaded; see reloads.ts. Gives the plugin as it is then. */
+  reload(id: string): Promise<Plugin> {
+    return this.#reloads.reload(id);
+  }
+
+  /** A run is over, or waits for nothing but a user. */
+  ended(run: RunInput): void {
+    this.#reloads.ended(run);
+  }
+
+  /** The host is closing: nothing is waited for any more. */
+  close(): void {
+    this.#reloads.close();
   }
 
   /**
@@ -148,7 +155,7 @@ export class Plugins {
   slowDown(plugin: Plugin): void {
     const { home } = plugin;
     const slow = this.#options.slowLane();
-    if (!home || home.lane === slow || plugin.next || !isLoaded(plugin)) return;
+    if (!home || home.lane === slow || plugin.isRetired || !isLoaded(plugin)) return;
     const left = this.cells.move(plugin, home, slow);
     plugin.retired.push(left);
     this.#options.registry.moved();
@@ -159,6 +166,7 @@ export class Plugins {
   disable(id: string): void {
     const plugin = this.get(id);
     plugin.status = "disabled";
+    this.#reloads.callOff(id);
     this.#sleepers.remove(plugin);
     plugin.isOpening = false;
     const home = { ...plugin.home! };
@@ -174,8 +182,6 @@ export class Plugins {
   quarantine(plugin: Plugin): void {
     if (plugin.status === "disabled") return;
     this.cells.drop(plugin.home!);
-    if (plugin.next) this.cells.drop(plugin.next);
-    plugin.next = undefined;
     this.#options.services.lost(plugin);
     this.#quarantined(plugin);
   }
@@ -189,16 +195,16 @@ export class Plugins {
 
   /** What a cell says of itself is not true: another takes its place, with what is. */
   renew(plugin: Plugin, cell: number, why: string): void {
-    if (cell !== homeToBe(plugin).cell || !isLoaded(plugin) || plugin.isOpening) return;
+    if (cell !== plugin.home?.cell || plugin.isRetired || !isLoaded(plugin) || plugin.isOpening) return;
     plugin.circuit.strike("crashed", why);
     if (isLoaded(plugin)) this.#open(plugin);
   }
 
   /** The lane says that a cell has loaded, or failed to. */
   opened(plugin: Plugin, { cell, ok, loadMs }: Extract<LaneMessage, { kind: "opened" }>, body: string): void {
-    const home = homeToBe(plugin);
-    if (plugin.status === "disabled" || plugin.status === "quarantined" || cell !== home.cell) return;
+    if (plugin.status === "disabled" || plugin.status === "quarantined" || cell !== plugin.home?.cell) return;
     plugin.isOpening = false;
+    if (plugin.isRetired) return;
     plugin.loadMs = loadMs;
     if (!ok) return this.#failed(plugin, loadError(guestError(body, plugin.bundle)));
     let declared: unknown;
@@ -212,21 +218,88 @@ export class Plugins {
     const found = parsed.data;
     plugin.name = oneLine(found.name ?? plugin.name, LIMITS.nameChars);
     plugin.version ??= found.version && oneLine(found.version, 64);
-    if (plugin.next) {
-      plugin.retired.push(plugin.home!);
-      plugin.home = plugin.next;
-      plugin.next = undefined;
-    }
     plugin.registered = found.handlers;
-    const diagnostics = [...this.#declare(plugin, home, found.handlers), ...(found.touched ?? []).map(touchedRemark)];
+    const diagnostics = (found.touched ?? []).map(touchedRemark);
     if (found.id !== undefined && found.id !== plugin.id)
       diagnostics.push(`the plugin calls itself "${oneLine(found.id, LIMITS.nameChars)}"; here it is "${plugin.id}"`);
     plugin.diagnostics = diagnostics;
     plugin.status = "ready";
-    plugin.error = undefined;
     plugin.loadDeaths = 0;
+    if (this.#isCurrent(plugin)) this.#admit(plugin);
+    else this.#settle(plugin);
+  }
+
+  /** It has registered: from now on runs meet it. */
+  #admit(plugin: Plugin): void {
+    plugin.diagnostics = [...this.#declare(plugin, plugin.home!, plugin.registered!), ...plugin.diagnostics];
+    plugin.error = undefined;
     this.#settle(plugin);
     this.#options.services.loaded(plugin);
+  }
+
+  #stage(): Stage {
+    const { breaker, services } = this.#options;
+    return {
+      breaker,
+      services,
+      find: (id) => this.#options.find(id),
+      runs: () => this.#options.runs(),
+      current: (id) => this.#all.get(id),
+      calm: async (plugin) => {
+        await this.#waking.get(plugin);
+        if (plugin.status === "loading") await this.#settled.get(plugin)?.promise;
+      },
+      takeIn: async (plugin) => {
+        await this.add(plugin);
+        const all = this.list().toSorted(inOrder);
+        this.#all.clear();
+        for (const one of all) this.#all.set(one.id, one);
+        await this.#loaded(plugin);
+      },
+      remove: (plugin) => {
+        plugin.diagnostics = ["it is not installed any more"];
+        this.disable(plugin.id);
+        this.#all.delete(plugin.id);
+      },
+      disable: (id) => this.disable(id),
+      replace: (old, plugin) => {
+        this.#all.set(plugin.id, plugin);
+        if (plugin.status !== "disabled") this.#standing.set(plugin, old);
+      },
+      load: async (plugin, met) => {
+        plugin.home = this.cells.assign(plugin, this.#options.lane(plugin.lane));
+        this.mayAsk ||= Object.keys(plugin.grants).length > 0;
+        if (plugin.status === "disabled") return this.#settle(plugin);
+        await this.#bundle(plugin, met);
+        await this.#loaded(plugin);
+      },
+      swap: (old, plugin) => {
+        this.#all.set(plugin.id, plugin);
+        breaker.succeeds(plugin, old);
+        this.#sleepers.remove(old);
+        this.#undeclare(old);
+        this.#admit(plugin);
+      },
+      drop: (plugin) => this.#drop(plugin),
+      giveUp: (plugin) => this.#settled.get(plugin)?.resolve(),
+      publish: (plugin) => this.#publish(plugin),
+    };
+  }
+
+  /** Those who serve, and the versions beside them. */
+  #everyone(): Plugin[] {
+    return [...this.#all.values(), ...this.#reloads.beside()];
+  }
+
+  #isCurrent(plugin: Plugin): boolean {
+    return this.#all.get(plugin.id) === plugin;
+  }
+
+  /** Nothing of a version is left. */
+  #drop(plugin: Plugin): void {
+    for (const home of [...plugin.retired.splice(0), plugin.home!]) if (this.cells.find(home.cell)) this.cells.drop(home);
+    plugin.isRetired = true;
+    plugin.bundle = undefined;
   }
 
   /** It takes more than its share of a CPU. */
@@ -248,7 +321,7 @@ export class Plugins {
   }
 
   #firstOpening(lane: LaneClient): Plugin | undefined {
-    return this.list().find((plugin) => plugin.isOpening && homeToBe(plugin).lane === lane);
+    return this.#everyone().find((plugin) => plugin.isOpening && plugin.home?.lane === lane);
   }
 
   /** One death while it was loaded may be somebody else's doing, or an accident; a second one is held against it, and the first with it. */
@@ -261,18 +334,11 @@ export class Plugins {
     this.slowDown(plugin);
   }
 
-  async #bundle(plugin: Plugin): Promise<void> {
+  async #bundle(plugin: Plugin, met = () => this.#options.breaker.meet(plugin)): Promise<void> {
     this.#settled.set(plugin, Promise.withResolvers());
     try {
-      const bundle = await bundleSource(plugin);
-      const missing = missingModules(bundle.builtins);
-      if (missing.length > 0) {
-        plugin.diagnostics = missing;
-        const more = missing.length > 1 ? ` (and ${missing.length - 1} more, see its diagnostics)` : "";
-        throw new CreelError("ERR_PLUGIN_ABSENT", { sentence: missing[0]!, more });
-      }
-      plugin.bundle = bundle;
-      this.#options.breaker.meet(plugin);
+      plugin.bundle = await bundlePlugin(plugin);
+      met();
       if (plugin.status === "disabled") return;
       if (plugin.circuit.state === "quarantined") this.#quarantined(plugin);
       else plugin.status = "loading";
@@ -283,19 +349,25 @@ export class Plugins {
     }
   }
 
+  /** Resolves when a plugin that was bundled has loaded, or failed to. */
+  async #loaded(plugin: Plugin): Promise<void> {
+    if (plugin.status === "loading") this.#open(plugin);
+    await this.#settled.get(plugin)?.promise;
+  }
+
   #open(plugin: Plugin): void {
-    const { lane } = homeToBe(plugin);
+    const { lane } = plugin.home!;
     // A lane that is not there yet is told when it comes.
     if (lane.isConnected) lane.postFrame(this.#opening(plugin));
   }
 
   #opening(plugin: Plugin): string {
     plugin.isOpening = true;
-    const { id, budget, grants, bundle } = plugin;
+    const { id, home, budget, grants, bundle } = plugin;
     const hasFineClock = grants.clock === "fine";
     const hasVolume = grants.fs !== undefined && bundle!.readsFiles;
     return pack(
-      { kind: "open", cell: homeToBe(plugin).cell, plugin: id, limits: limitsOf(budget), hasFineClock, hasVolume },
+      { kind: "open", cell: home!.cell, plugin: id, limits: limitsOf(budget), hasFineClock, hasVolume },
       bundle!.code,
       JSON.stringify(factsOf(plugin)),
       bundle!.own,
@@ -308,7 +380,7 @@ export class Plugins {
     plugin.error = error;
     this.#undeclare(plugin);
     // SECURITY: a guard that was tampered with must not open its gate. test/contract/installed.test.ts
-    if (plugin.standIns) this.#declare(plugin, plugin.home!, plugin.standIns);
+    if (plugin.standIns && this.#isCurrent(plugin)) this.#declare(plugin, plugin.home!, plugin.standIns);
     this.#settle(plugin);
   }
 
@@ -316,8 +388,10 @@ export class Plugins {
     plugin.isOpening = false;
     plugin.status = "quarantined";
     plugin.error = refusal(plugin);
-    if (plugin.registered && this.#options.registry.handlersOf(plugin).length === 0)
-      plugin.diagnostics = this.#declare(plugin, plugin.home!, plugin.registered);
+    // SECURITY: one that never loaded has its stand-ins. test/contract/installed.test.ts
+    const gates = plugin.registered ?? plugin.standIns;
+    if (gates && this.#isCurrent(plugin) && this.#options.registry.handlersOf(plugin).length === 0)
+      plugin.diagnostics = this.#declare(plugin, plugin.home!, gates);
     this.#settle(plugin);
   }
 
@@ -334,8 +408,14 @@ export class Plugins {
 
   #settle(plugin: Plugin): void {
     for (const home of plugin.retired.splice(0)) this.cells.drop(home);
+    const old = this.#standing.get(plugin);
+    this.#standing.delete(plugin);
+    if (old) {
+      this.#undeclare(old);
+      this.#drop(old);
+    }
     this.#settled.get(plugin)?.resolve();
-    this.#publish(plugin);
+    if (this.#isCurrent(plugin)) this.#publish(plugin);
   }
 
   #publish({ id, status, error, diagnostics }: Plugin): void {
@@ -346,27 +426,6 @@ export class Plugins {
       ...(error && { error: error.at ? `${error.message} (${error.at})` : error.message }),
     });
   }
-}
-
-/** Loaded, or to be loaded. */
-function isLoaded({ status }: Plugin): boolean {
-  return status === "loading" || status === "ready";
-}
-
-/** Where it will live, or lives. */
-function homeToBe({ home, next }: Plugin): Home {
-  return next ?? home!;
-}
-
-async function bundleSource({ source }: Plugin): Promise<PluginBundle> {
-  if ("bundle" in source) return source.bundle();
-  if ("source" in source) return bundleText(source.source);
-  if (source.adapter !== undefined) {
-    await checkScript(source.path);
-    return bundleFile(dirname(source.path), source.path, source.adapter);
-  }
-  const { root, entry, adapter, ownsRoot } = await findPlugin(source.path);
-  return bundleFile(root, entry, adapter, ownsRoot);
 }
 
 /** What a handler's failure is called when it happens while loading. */

@@ -12,8 +12,11 @@ import { callBudget } from "./budget.ts";
 import type { CallBudget } from "./budget.ts";
 import { oneLine } from "./guest-error.ts";
 import { missingPermission, notAccepted } from "./permissions.ts";
+import { inOrder } from "./plugin.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import { suggest } from "./suggest.ts";
+import { Tallies } from "./tally.ts";
+import type { Tally } from "./tally.ts";
 
 export interface Handler {
   readonly plugin: Plugin;
@@ -29,6 +32,8 @@ export interface Handler {
   /** Called even for what its own plugin did. */
   readonly isReentrant: boolean;
   readonly budget: CallBudget;
+  /** How often it was called. */
+  readonly tally: Tally;
 }
 
 /** The handlers of one hook, highest priority first. Never changed, only replaced. */
@@ -51,13 +56,15 @@ function filterOf(options: HandlerOptions): Handler["filter"] {
 export class Registry {
   readonly #hooks: HookTable;
   readonly #hasInternal: boolean;
+  readonly #tallies: Tallies;
   readonly #families: ReadonlySet<string>;
   readonly #byPlugin = new Map<Plugin, Listed[]>();
   #plans = new Map<string, Plan>();
 
   /** `hasInternal`: may anybody listen to internal events? */
-  constructor(hooks: HookTable, hasInternal = true) {
+  constructor(hooks: HookTable, hasInternal = true, tallies = new Tallies()) {
     this.#hooks = hooks;
+    this.#tallies = tallies;
     this.#hasInternal = hasInternal;
     this.#families = new Set(Object.keys(hooks).flatMap((name) => familyOf(name) ?? []));
   }
@@ -93,6 +100,7 @@ export class Registry {
         needsAuthority: options.requiresToolAuthority === true,
         isReentrant: options.reentrant === true,
         budget,
+        tally: this.#tallies.of(plugin.id, key),
       });
     }
     this.#byPlugin.set(plugin, listed);
@@ -135,7 +143,7 @@ export class Registry {
   #replan(): void {
     const all = [...this.#byPlugin.values()]
       .flat()
-      .toSorted((a, b) => b.priority - a.priority || a.plugin.order - b.plugin.order || a.order - b.order);
+      .toSorted((a, b) => b.priority - a.priority || inOrder(a.plugin, b.plugin) || a.order - b.order);
     const plans = new Map<string, Plan>();
     for (const name of Object.keys(this.#hooks)) {
       const family = familyOf(name);

@@ -90,7 +90,7 @@ export async function openHostWith<Own extends HookTable = {}>(
   options: OpenOptions<Own>,
   inner: InnerOptions,
 ): Promise<Host<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, secrets, logger } = await resolveOptions(options, inner);
+  const { isolation, lanes, config, stateDir, plugins, find, secrets, logger } = await resolveOptions(options, inner);
   const core = new CoreHost({
     lanes,
     lanesPerUnit: isolation === "process" ? lanes : 1,
@@ -103,7 +103,9 @@ export async function openHostWith<Own extends HookTable = {}>(
     gateway: options.gateway ?? {},
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     stateDir,
+    audit: config.audit,
     network: inner.network,
+    find,
     secrets,
     logger,
   });

@@ -8,23 +8,17 @@ import type { CreelConfig } from "../protocol/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/approvals.ts";
-import { Circuit } from "../host/circuit.ts";
 import { readSecrets } from "../host/services/secrets.ts";
 import type { Secrets } from "../host/services/secrets.ts";
 import type { Network } from "../host/services/exchange.ts";
 import type { SessionGateway } from "../host/services/session.ts";
-import { pluginBudget } from "../host/budget.ts";
-import { CpuShare } from "../host/cpu-share.ts";
 import { firstIssue } from "../host/issues.ts";
 import { defaultLogger } from "../host/log.ts";
 import type { Logger } from "../host/log.ts";
-import { checkedId, findPlugin } from "../host/manifest.ts";
 import type { Plugin } from "../host/plugin.ts";
-import { visibleConfig } from "../host/visible-config.ts";
 import { readConfig, resolveFrom, stateDirOf } from "./config-file.ts";
-import { hookFolderPlugins, hookSettings, turnPlugins } from "./hook-plugins.ts";
 import type { FoundPlugin } from "./hook-plugins.ts";
-import { installedPlugins } from "./installed-plugins.ts";
+import { PluginFinder } from "./plugin-finder.ts";
 import type { LockEntry } from "../state/lock.ts";
 
 const pluginSpec = z.union([
@@ -84,6 +78,8 @@ export interface Resolved {
   /** Where what must survive a restart is kept, if anywhere. */
   readonly stateDir: string | undefined;
   readonly plugins: Plugin[];
+  /** See HostOptions. */
+  readonly find: (id: string) => Promise<Plugin | undefined>;
   readonly secrets: Secrets;
   readonly logger: Logger;
 }
@@ -118,116 +114,25 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
   const stateDir = inner.isBare ? undefined : (inner.stateDir ?? stateDirOf(config, base));
   // A gateway's own hooks are not known when a plugin is installed: whoever might listen to them must be there.
   const isEager = inner.isEager === true || config.plugins?.load?.lazy === false || Object.keys(options.hooks ?? {}).length > 0;
-  const found = await resolvePlugins(checked.data.plugins ?? [], config, { base, lanes: laneCount, logger, stateDir, inner, isEager });
-  for (const { id, grants } of found) secrets.check(id, grants, sources);
+  const finder = new PluginFinder({
+    given: checked.data.plugins ?? [],
+    config,
+    base,
+    lanes: laneCount,
+    logger,
+    stateDir,
+    inner,
+    isEager,
+    check: ({ id, grants }) => secrets.check(id, grants, sources),
+  });
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,
     config,
     stateDir,
-    plugins: found,
+    plugins: await finder.all(),
+    find: (id) => finder.find(id),
     secrets,
     logger,
-  };
-}
-
-interface Surroundings {
-  readonly base: string;
-  readonly lanes: number;
-  readonly logger: Logger;
-  readonly stateDir: string | undefined;
-  readonly inner: InnerOptions;
-  readonly isEager: boolean;
-}
-
-/**
- * Hooks from folders come first, as in OpenClaw; then the plugins that the operator or the gateway named, then the installed ones by id, so that
- * a stranger's never takes a name or a turn from theirs; then the scripts around turns.
- */
-async function resolvePlugins(
-  given: readonly PluginSpec[],
-  config: CreelConfig,
-  { base, lanes, logger, stateDir, inner, isEager }: Surroundings,
-): Promise<Plugin[]> {
-  const paths = (config.plugins?.load?.paths ?? []).map((path) => ({ path: resolveFrom(base, path) }));
-  const specs: PluginSpec[] = config.plugins?.enabled === false ? [] : [...paths, ...given];
-  const named = [
-    ...(await hookFolderPlugins(config, base, logger)),
-    ...(await Promise.all(specs.map((spec) => findSpec(spec, config)))),
-    ...(inner.plugins ?? []),
-  ];
-  const installed = config.plugins?.enabled === false ? [] : await installedPlugins(stateDir, inner.installed);
-  const taken = new Set(named.map(({ id }) => id));
-  for (const { id } of installed)
-    if (taken.has(id)) logger.warn({ plugin: id }, "an installed plugin is left out: one of its id was named");
-  const found = [...named, ...installed.filter(({ id }) => !taken.has(id)), ...turnPlugins(config, base)];
-  return found.map((plugin, order) => place(isEager ? { ...plugin, wakesFor: undefined } : plugin, order, config, lanes));
-}
-
-async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlugin> {
-  if ("source" in spec) return { ...spec, id: checkedId(spec.id), source: { source: spec.source } };
-  const { manifest, hook } = await findPlugin(spec.path);
-  const settings = hook && hookSettings(hook, config);
-  return {
-    id: spec.id === undefined ? manifest.id : checkedId(spec.id),
-    name: manifest.name,
-    version: manifest.version,
-    description: manifest.description,
-    contractTools: manifest.contracts && (manifest.contracts.tools ?? []),
-    source: { path: spec.path },
-    config: { ...settings?.config, ...spec.config },
-    env: spec.env,
-    hooks: spec.hooks,
-    grants: spec.grants,
-    limits: spec.limits,
-    off: settings?.off,
-  };
-}
-
-function place(
-  { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, accepted, wakesFor, off }: FoundPlugin,
-  order: number,
-  all: CreelConfig,
-  lanes: number,
-): Plugin {
-  const entry = all.plugins?.entries?.[id];
-  const ownConfig = { ...entry?.config, ...config };
-  const allGrants = { ...accepted?.grants, ...entry?.grants, ...grants };
-  const isOff = entry?.enabled === false || off !== undefined;
-  // What it has planned before must find it.
-  const maySleep = !isOff && !allGrants.schedule;
-  return {
-    id,
-    name: name ?? id,
-    version,
-    description,
-    order,
-    lane: order % lanes,
-    home: undefined,
-    retired: [],
-    isOpening: false,
-    isRetired: false,
-    config: ownConfig,
-    visibleConfig: visibleConfig(all, id, ownConfig),
-    contractTools,
-    hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
-    grants: allGrants,
-    acceptedHooks: accepted?.names,
-    standIns: accepted?.standIns,
-    wakesFor: maySleep ? wakesFor : undefined,
-    env: { ...entry?.env, ...env },
-    budget: pluginBudget({ ...entry?.limits, ...limits }, all.limits),
-    cpuShare: new CpuShare(),
-    source,
-    bundle: undefined,
-    status: isOff ? "disabled" : maySleep && wakesFor ? "asleep" : "loading",
-    error: undefined,
-    diagnostics: off === undefined ? [] : [off],
-    remarks: new Map(),
-    registered: undefined,
-    circuit: new Circuit(),
-    loadMs: undefined,
-    loadDeaths: 0,
-    replacements: 0,
   };
 }

@@ -43,6 +43,8 @@ interface PendingRun {
 
 /** Whoever started a run. Told once, whatever happens, unless the run was cancelled. */
 export interface Receiver {
+  /** The run that it is a part of. */
+  readonly input?: object;
   answered(answers: Answers, lane: LaneClient): void;
 }
 
@@ -118,6 +120,11 @@ export class LaneClient {
   /** Has it been sent something a while ago that it has not answered? */
   get isOverdue(): boolean {
     return [...this.#pending.values()].some(({ isSent, oldMs }) => isSent && oldMs > 0);
+  }
+
+  /** The runs that are in it, or are to be sent to it. */
+  inputs(): object[] {
+    return Array.from(this.#pending.values(), ({ receiver }) => receiver.input ?? []).flat();
   }
 
   /** What a step of a run that is in it may cost; undefined when it is not. */

@@ -22,12 +22,14 @@ export function drive(input: RunInput, signal: AbortSignal | undefined, settle: 
 }
 
 class OneByOne implements Receiver {
+  readonly input: RunInput;
   readonly #steps: ReturnType<typeof walk>;
   readonly #settle: Settle;
   readonly #running: Running | undefined;
   #id = 0;
 
   constructor(input: RunInput, settle: Settle, running: Running | undefined) {
+    this.input = input;
     this.#steps = walk(input);
     this.#settle = settle;
     this.#running = running;
@@ -55,6 +57,7 @@ class OneByOne implements Receiver {
 }
 
 class SideBySide {
+  readonly #input: RunInput;
   readonly #fan: Fan;
   readonly #hook: AnyHook;
   readonly #settle: Settle;
@@ -63,6 +66,7 @@ class SideBySide {
   #open = 0;
 
   constructor(input: RunInput, settle: Settle, running: Running | undefined) {
+    this.#input = input;
     this.#fan = fan(input);
     this.#hook = input.hook;
     this.#settle = settle;
@@ -79,6 +83,7 @@ class SideBySide {
   #go(hop: FanHop): void {
     const { lane, request } = hop;
     const id = lane.run(request, {
+      input: this.#input,
       answered: (answers) => {
         this.#running?.ended(lane, id);
         this.#answered(hop, answers);

@@ -22,10 +22,17 @@ export class Services {
 
   readonly #onRefused: (plugin: Plugin, service: string, message: string) => void;
 
-  /** `onRefused` is told of what was not granted, and of what is not there. */
-  constructor(groups: readonly ServiceGroup[], onRefused: (plugin: Plugin, service: string, message: string) => void = () => {}) {
+  readonly #onUsed: (plugin: Plugin, service: string) => void;
+
+  /** `onRefused` is told of what was not granted, and of what is not there; `onUsed` of what was done. */
+  constructor(
+    groups: readonly ServiceGroup[],
+    onRefused: (plugin: Plugin, service: string, message: string) => void = () => {},
+    onUsed: (plugin: Plugin, service: string) => void = () => {},
+  ) {
     this.#groups = groups;
     this.#onRefused = onRefused;
+    this.#onUsed = onUsed;
     for (const { services } of groups) for (const [name, service] of Object.entries(services)) this.#services.set(name, service);
   }
 
@@ -53,6 +60,7 @@ export class Services {
       if (!isWithin(answer, LIMITS.eventBytes)) throw tooLong;
       const text = JSON.stringify(answer);
       if (text.length > LIMITS.eventBytes) throw tooLong;
+      this.#onUsed(plugin, name);
       return { ok: true, text };
     } catch (error) {
       const code = error instanceof CreelError ? error.code : "ERR_SERVICE_FAILED";
@@ -60,7 +68,9 @@ export class Services {
       if (code === "ERR_GRANT_MISSING" || code === "ERR_SERVICE_UNKNOWN") this.#onRefused(plugin, oneLine(name, 64), oneLine(message));
       return { ok: false, text: JSON.stringify({ code, message: oneLine(message) }) };
     } finally {
-      this.#pending.set(plugin, (this.#pending.get(plugin) ?? 1) - 1);
+      const left = (this.#pending.get(plugin) ?? 1) - 1;
+      if (left > 0) this.#pending.set(plugin, left);
+      else this.#pending.delete(plugin);
     }
   }
 }

@@ -155,9 +155,9 @@ export class Volumes {
   }
 }
 
-/** A plugin lives in one cell, and for a moment in the one that it is loaded into. */
-function hasLeft({ home, next }: Plugin, cell: number): boolean {
-  return home?.cell !== cell && next?.cell !== cell;
+/** A version of a plugin lives in one cell, until another has taken its place. */
+function hasLeft({ home, isRetired }: Plugin, cell: number): boolean {
+  return isRetired || home?.cell !== cell;
 }
 
 function maxBytesOf({ grants: { fs } }: Plugin): number {
