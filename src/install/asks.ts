@@ -3,6 +3,7 @@ import type { Builtin, BundleScan } from "../host/bundler-message.ts";
 import type { AnyHook } from "../protocol/catalog.ts";
 import { CATALOG, familyOf } from "../protocol/catalog.ts";
 import { origin as originSchema } from "../protocol/fetch-grant.ts";
+import { riskRank } from "../protocol/permission-table.ts";
 import type { RequestedPermissions } from "../protocol/permissions.ts";
 import { keyOf, wordsOf } from "./keys.ts";
 import type { Grant } from "./keys.ts";
@@ -32,7 +33,12 @@ export function asksOf(
     ...needed(hooks),
     ...(permissions ? [] : candidates(scan, builtins).map((grant) => ask(grant, "scan"))),
   ];
-  return asks.filter(({ key }, at) => asks.findIndex((other) => other.key === key) === at);
+  return asks.filter(({ key }, at) => asks.findIndex((other) => other.key === key) === at).toSorted(byRisk);
+}
+
+/** What is asked for before what nobody asked for; the riskiest first. */
+function byRisk(one: Ask, other: Ask): number {
+  return Number(one.from === "scan") - Number(other.from === "scan") || riskRank(one.key) - riskRank(other.key);
 }
 
 function ask(grant: Grant, from: Ask["from"], reason?: string): Ask {

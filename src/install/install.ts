@@ -121,7 +121,7 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
     throw new CreelError("ERR_INSTALL_ID", { plugin: id, detail: `it takes the place of "${options.expected}", and must have its id` });
   progress?.({ step: "bundle", what: id });
   const { bundle, scan } = await bundleAndScan(fetched.root, entry, adapter);
-  progress?.({ step: "scan", what: `${scan.files} files` });
+  progress?.({ step: "scan", what: `${scan.files} file${scan.files === 1 ? "" : "s"}` });
   const [missing] = missingModules(bundle.builtins);
   if (missing !== undefined) throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: missing });
   progress?.({ step: "register", what: id });

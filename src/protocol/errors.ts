@@ -376,7 +376,7 @@ export const ERRORS = {
   ERR_INSTALL_NO_STATE: {
     audience: "operator",
     message: "there is no state folder to keep plugins in",
-    fix: 'set "stateDir" in creel.json, or give --state-dir, or set CREEL_STATE_DIR',
+    fix: 'write "stateDir": ".creel" into the creel.json, or give --state-dir, or set CREEL_STATE_DIR; where there is no creel.json, "creel install" makes one',
   },
   ERR_FETCH_URL: {
     audience: "author",

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Half of the time that a command from sources takes to start is compiling it. */
-const CACHE = join(root, "node_modules/.cache/creel-tests");
+export const CACHE = join(root, "node_modules/.cache/creel-tests");
 
 export interface Ended {
   readonly code: number | null;

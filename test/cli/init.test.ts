@@ -5,49 +5,60 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { examine } from "../../src/cli/check/examine.ts";
 import { scaffold } from "../../src/cli/init/scaffold.ts";
 import { CATALOG } from "../../src/protocol/catalog.ts";
 import type { AnyHook } from "../../src/protocol/catalog.ts";
 import { folder, write } from "../support/files.ts";
-import { creel } from "./creel.ts";
+import { CACHE } from "./creel.ts";
 import { creelHere } from "./in-process.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
+/** As a shell does, here: what it prints, first the results, then the rest. */
+async function type(line: string, cwd: string): Promise<string> {
+  const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH}`, HOME: cwd, NODE_COMPILE_CACHE: CACHE };
+  const { stdout, stderr } = await run("sh", ["-c", line], { cwd, env }).catch((error: { stdout: string; stderr: string }) => error);
+  return `${stdout}${stderr}`;
+}
+
 /** As `npm install` would: the package by its name. */
-function install(where: string): void {
+function link(where: string): void {
   mkdirSync(join(where, "node_modules"));
   symlinkSync(root, join(where, "node_modules/creel"));
 }
 
+const EVENT = '{"toolName":"exec","params":{"command":"rm -rf build"}}';
+const CALL = `creel call before_tool_call --plugin . --event '${EVENT}'`;
+
 describe("creel init", () => {
-  it("writes a plugin whose own test passes, and that creel check finds nothing wrong with", async () => {
+  it("writes a plugin whose own test passes, that creel check finds nothing wrong with, and that answers the call it prints", async () => {
     const where = join(folder({}), "greeter");
-    const { code, stdout } = await creel(["init", where]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^greeter listens to message_sending\n[^]+\nNext:\n/)]);
-    for (const command of ["npm test", "creel check", "creel call message_sending", "creel install"]) expect(stdout).toContain(command);
-    install(where);
-    const [tested, checked] = await Promise.all([
+    const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
+    expect(next).toEqual([`cd ${where}`, "npm install && npm test", "creel check .", CALL, "creel install ."]);
+    link(where);
+    const [tested, checked, called] = await Promise.all([
       run(process.execPath, ["-C", "source", "--test", "--test-reporter", "tap"], { cwd: where }),
-      examine(where, "required"),
+      creelHere("check", where, "--types", "required"),
+      creelHere("call", "before_tool_call", "--plugin", where, "--event", EVENT, "--isolation", "thread"),
     ]);
     expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
-    expect(checked).toMatchObject({ id: "greeter", problems: [], remarks: [], hooks: [{ hook: "message_sending" }] });
+    expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
+    expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
+    expect(called.err).toContain(`\nnext: creel install ${where}\n`);
   });
 
-  it("the command it prints for a call works as printed; so it does once the plugin is installed", async () => {
-    const where = join(folder({}), "printed");
-    const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
-    const [, hook, event] = /^creel call (\S+) --plugin \S+ --event '(.*)'$/.exec(next.find((line) => line.startsWith("creel call"))!)!;
-    const { code, out } = await creelHere("call", hook!, "--plugin", where, "--event", event!, "--isolation", "thread");
-    expect([code, out]).toEqual([0, expect.stringContaining('"content": "hello (via printed)"')]);
-    const place = ["--state-dir", folder({})];
-    const { digest } = JSON.parse((await creelHere("install", where, ...place, "--json")).out) as { digest: string };
-    expect(await creelHere("install", where, ...place, "--accept", digest)).toMatchObject({ code: 0 });
-    const installed = await creelHere("call", hook!, "--event", event!, "--isolation", "thread", ...place);
-    expect([installed.code, installed.out]).toEqual([0, expect.stringContaining('"content": "hello (via printed)"')]);
+  it("who has nothing but the new plugin installs it and calls it by typing what is printed", async () => {
+    const where = join(folder({}), "greeter");
+    expect((await creelHere("init", where)).out).toContain(`\nNext:\n  cd ${where}\n  # its own test`);
+    const refused = await type("creel install .", where);
+    expect(refused).toContain("there was no creel.json here: it is made, with its state in .creel\n");
+    const installed = await type(`creel install . ${/--accept \S+/.exec(refused)![0]}`, where);
+    const [call, inspect] = Array.from(installed.matchAll(/^next: (.+)$/gm), ([, line]) => line!);
+    expect([call, inspect]).toEqual([CALL.replace(" --plugin .", ""), "creel inspect greeter"]);
+    expect(await type(call!, where)).toMatch(/^before_tool_call {2}block by greeter\n/);
+    const inspected = await creelHere("inspect", "greeter", "--config", join(where, "creel.json"));
+    expect(inspected.out).toMatch(/^greeter 0\.1\.0\n {2}state +enabled\n/);
   });
 
   it("of every kind of hook: one that needs a permission, a synchronous one, an internal event", async () => {
@@ -57,7 +68,7 @@ describe("creel init", () => {
       const { code } = await creelHere("init", join(where, `p${at}`), "--hook", hook, "--name", `plugin-${at}`);
       expect(code).toBe(0);
     }
-    install(where);
+    link(where);
     const flags = ["-C", "source", "--test", "--test-isolation", "none", "--test-reporter", "tap"];
     const { stdout } = await run(process.execPath, flags, { cwd: where });
     expect(stdout).toMatch(/# tests 3\n[^]*# pass 3\n/);
@@ -66,7 +77,11 @@ describe("creel init", () => {
   it("source and test compile against the SDKs, whatever the hook", async () => {
     const where = folder({});
     for (const [at, hook] of (Object.values(CATALOG) as AnyHook[]).entries()) {
-      const { "index.ts": source, "index.test.ts": test } = scaffold({ id: `p${at}`, hook, version: "1.0.0" });
+      const { "index.ts": source, "index.test.ts": test } = scaffold({
+        id: `p${at}`,
+        hook,
+        creel: { dependency: "^1.0.0", isCheckout: false },
+      });
       write(where, { [`p${at}/index.ts`]: source!, [`p${at}/index.test.ts`]: test! });
     }
     const config = {

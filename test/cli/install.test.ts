@@ -1,9 +1,11 @@
 /** The commands about installed plugins: what they say, what they change, and that nobody says yes by accident. */
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { decide } from "../../src/cli/plugins/consent.ts";
-import type { Consent } from "../../src/cli/plugins/consent.ts";
+import { consentOf, decide } from "../../src/cli/plugins/consent.ts";
+import type { Consent, Keyboard } from "../../src/cli/plugins/consent.ts";
 import type { Review } from "../../src/install/review.ts";
 import { openState } from "../../src/state/state.ts";
 import { factsOf, filesOf } from "../state/state-world.ts";
@@ -169,6 +171,43 @@ describe("a person at a terminal", () => {
   ] as const)("%s", async (_, answers, expected) => {
     const decision = await decide(review, "sha256-x", undefined, answering(...answers), silent);
     expect(decision).toEqual(expected === false ? { isAccepted: false } : { isAccepted: true, keys: new Set(expected) });
+  });
+
+  /** A terminal that says it is one, as readline sees it; node has no pseudo-terminals of its own. Answers are typed when a question is there. */
+  async function typed(isTTY: boolean, ...keys: string[]) {
+    const input = Object.assign(new PassThrough(), { isTTY });
+    const output = Object.assign(new PassThrough(), { isTTY, columns: 80 });
+    let shown = "";
+    output.on("data", (chunk: Buffer) => {
+      shown += chunk.toString();
+      if (stripVTControlCharacters(chunk.toString()).endsWith(" ")) input.write(keys.shift() ?? "");
+    });
+    const keyboard = { input, output } as unknown as Keyboard;
+    const consent = consentOf({}, false, false, keyboard);
+    const decision = consent.ask && (await decide(review, "sha256-x", undefined, consent, silent));
+    return { decision, shown };
+  }
+
+  it("types the answers, and is shown each permission by its key", async () => {
+    const { decision, shown } = await typed(true, "c\r", "n\r", "y\r", "yes\r");
+    expect(decision).toEqual({ isAccepted: true, keys: new Set(["fs"]) });
+    expect(shown).toContain("Install it? [y]es, [N]o, [c]hoose what is granted: ");
+    for (const question of ["kv: kv [Y/n] ", "fs: fs [y/N] ", "Install it with these? [y/N] "]) expect(shown).toContain(question);
+  });
+
+  it.each([
+    ["Ctrl-C", "\u0003"],
+    ["Ctrl-D", "\u0004"],
+    ["Return", "\r"],
+    ["a word that only begins like yes", "yeah\r"],
+  ])("who answers with %s has not said yes", async (_, key) => {
+    expect((await typed(true, key)).decision).toEqual({ isAccepted: false });
+    expect((await typed(true, "c\r", "y\r", "y\r", key)).decision).toEqual({ isAccepted: false });
+  });
+
+  it("is not asked where nobody sits", async () => {
+    expect(await typed(false)).toEqual({ decision: undefined, shown: "" });
+    expect(consentOf({}, true, false, { input: { isTTY: true }, output: { isTTY: true } } as Keyboard).ask).toBeUndefined();
   });
 
   it("a permission that would not be granted cannot be left out", async () => {

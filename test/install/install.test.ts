@@ -129,6 +129,7 @@ describe("a review", () => {
     ]);
     expect(review.name).toBe("Wea [2Jther");
     expect(review.permissions).toMatchObject([
+      { key: "conversation", from: "manifest", reason: "finds towns in what is said" },
       {
         key: "fetch:https://api.example.com/v1#GET",
         from: "manifest",
@@ -136,7 +137,6 @@ describe("a review", () => {
         words: "send GET requests to https://api.example.com/v1",
       },
       { key: "kv", from: "manifest", reason: "remembers towns" },
-      { key: "conversation", from: "manifest", reason: "finds towns in what is said" },
     ]);
     expect(review.functions).toEqual([{ kind: "tool", name: "weather" }]);
     expect(review.scan.findings).toMatchObject([{ rule: "eval", severity: "warn", file: "index.ts", line: 8 }]);

@@ -7,6 +7,7 @@ import { CATALOG } from "../../protocol/catalog.ts";
 import type { AnyHook, HookName } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { sampleEvent } from "../../protocol/sample.ts";
+import { eventText } from "../init/scaffold.ts";
 import { UsageError } from "../options.ts";
 
 export interface CallInput {
@@ -25,6 +26,11 @@ export function findHook(name: string | undefined, extra: string | undefined): A
 /** The smallest event that the hook takes. */
 export function exampleOf(hook: AnyHook): Record<string, unknown> {
   return sampleEvent(hook);
+}
+
+/** An event to try it with, on one line; undefined: it is no hook of the catalog's. */
+export function sampleOf(name: string): string | undefined {
+  return Object.hasOwn(CATALOG, name) ? eventText(CATALOG[name as HookName]) : undefined;
 }
 
 export async function readInput(

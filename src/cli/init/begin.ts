@@ -4,8 +4,9 @@ import { checkedId } from "../../host/manifest.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { findHook } from "../call/input.ts";
 import { UsageError } from "../options.ts";
+import { alias, command, dependency, isCheckout, quoted } from "../self.ts";
 import { version } from "../version.ts";
-import { DEFAULT_HOOK, sampleText, scaffold } from "./scaffold.ts";
+import { DEFAULT_HOOK, eventText, scaffold } from "./scaffold.ts";
 import { writeNew } from "./write.ts";
 
 export interface Begun {
@@ -14,32 +15,42 @@ export interface Begun {
   readonly folder: string;
   /** As they were given: below the folder. */
   readonly files: readonly string[];
-  readonly next: readonly string[];
+  readonly next: readonly Step[];
+}
+
+/** A command to go on with, and what it is for. */
+export interface Step {
+  readonly command: string;
+  readonly what: string;
 }
 
 export async function begin(folder: string, name: string | undefined, hookName: string = DEFAULT_HOOK): Promise<Begun> {
   const hook = findHook(hookName, undefined);
   const id = idOf(name ?? basename(resolve(folder)));
-  const files = scaffold({ id, hook, version: version() });
+  const creel = { dependency: dependency(resolve(folder), version()), isCheckout: isCheckout() };
+  const files = scaffold({ id, hook, creel });
   await writeNew(folder, files);
-  const path = quoted(/^[./]/.test(folder) ? folder : `./${folder}`);
   return {
     id,
     hook: hook.name,
     folder,
     files: Object.keys(files).map((file) => join(folder, file)),
-    next: [
-      `cd ${path} && npm install && npm test`,
-      `creel check ${path}`,
-      `creel call ${hook.name} --plugin ${path} --event '${sampleText(hook)}'`,
-      `creel install ${path}`,
-    ],
+    next: steps(folder, eventText(hook), hook.name),
   };
 }
 
-/** For a shell. */
-function quoted(path: string): string {
-  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+/** In this order, from where the person is now. */
+function steps(folder: string, event: string, hook: string): Step[] {
+  const called = alias();
+  const creel = command();
+  return [
+    ...(called === undefined ? [] : [{ command: called, what: "this clone, by its name" }]),
+    ...(resolve(folder) === process.cwd() ? [] : [{ command: `cd ${quoted(folder)}`, what: "" }]),
+    { command: "npm install && npm test", what: "its own test, in the real sandbox" },
+    { command: `${creel} check .`, what: "what the sandbox does not have, and types" },
+    { command: `${creel} call ${hook} --plugin . --event '${event}'`, what: "the hook, once" },
+    { command: `${creel} install .`, what: "as an operator would: read what it asks for, and accept" },
+  ];
 }
 
 function idOf(text: string): string {

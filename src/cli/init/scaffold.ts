@@ -2,48 +2,84 @@
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { sampleEvent } from "../../protocol/sample.ts";
 
-export const DEFAULT_HOOK = "message_sending";
+export const DEFAULT_HOOK = "before_tool_call";
 
 export interface Wanted {
   readonly id: string;
   readonly hook: AnyHook;
-  /** Of Creel. */
-  readonly version: string;
+  readonly creel: {
+    /** How a package.json names this Creel. */
+    readonly dependency: string;
+    /** It is run from its sources. */
+    readonly isCheckout: boolean;
+  };
 }
 
 /** By name, in the order in which one would read them. */
-export function scaffold({ id, hook, version }: Wanted): Readonly<Record<string, string>> {
-  const rewrites = hook.name === DEFAULT_HOOK;
+export function scaffold({ id, hook, creel }: Wanted): Readonly<Record<string, string>> {
+  const shape = SHAPES[hook.name] ?? HEARS;
   return {
     "creel.plugin.json": json({ id, name: id, version: "0.1.0", description: "What it is for, in a line.", main: "index.ts" }),
-    "index.ts": source(id, hook.name, rewrites ? SIGNS : LOGS),
-    "index.test.ts": test(hook, rewrites),
+    "index.ts": source(id, hook.name, shape),
+    "index.test.ts": test(hook, shape),
     "tsconfig.json": json(TSCONFIG),
-    "package.json": json(manifest(id, version)),
+    "package.json": json(manifest(id, creel)),
     "README.md": readme(id, hook.name),
   };
 }
 
 /** An event that the plugin answers, on one line. */
-export function sampleText(hook: AnyHook): string {
-  return JSON.stringify(sampleEvent(hook, "hello"));
+export function eventText(hook: AnyHook): string {
+  return JSON.stringify(eventOf(hook, SHAPES[hook.name] ?? HEARS));
 }
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-const SIGNS = {
-  takes: "event",
-  lines: [
-    "// What may be returned, and what it means: docs/hooks.md of Creel. Nothing is no opinion.",
-    "return { content: `${event.content} (via ${api.id})` };",
-  ],
-};
-const LOGS = {
-  takes: "",
-  lines: ["// What the event has, and what may be returned: docs/hooks.md of Creel. Nothing is no opinion."],
-};
+/** What a first plugin does on a hook, and what its test expects of that. */
+interface Shape {
+  readonly title: string;
+  readonly takes: string;
+  readonly lines: readonly string[];
+  /** Undefined: the smallest that the hook takes. */
+  readonly event?: Readonly<Record<string, unknown>>;
+  /** About `outcome`. */
+  readonly expects: readonly string[];
+}
 
-function source(id: string, hook: string, { takes, lines }: typeof SIGNS): string {
+const exec = (line: string) => ({ toolName: "exec", params: { command: line } });
+const ABOUT = "// What the event has, and what may be returned: node_modules/creel/docs/hooks.md. Nothing is no opinion.";
+
+const SHAPES: Readonly<Record<string, Shape>> = {
+  before_tool_call: {
+    title: "stops rm -rf, and nothing else",
+    takes: "event",
+    lines: [
+      ABOUT,
+      'const isForbidden = String(event.params.command).includes("rm -rf");',
+      'return isForbidden ? { block: true, blockReason: "rm -rf is not for agents" } : undefined;',
+    ],
+    event: exec("rm -rf build"),
+    expects: [
+      `assert.equal(outcome.decision, "block");`,
+      `assert.equal(outcome.reason, "rm -rf is not for agents");`,
+      `const other = await harness.run("before_tool_call", ${literal(exec("ls build"))});`,
+      `assert.equal(other.decision, "pass");`,
+    ],
+  },
+  message_sending: {
+    title: "signs what is sent",
+    takes: "event",
+    lines: [ABOUT, "return { content: `${event.content} (via ${api.id})` };"],
+    expects: [`assert.match(outcome.result?.content ?? "", /^hello \\(via .+\\)$/);`],
+  },
+};
+const HEARS: Shape = { title: "is called", takes: "", lines: [ABOUT], expects: [] };
+
+function eventOf(hook: AnyHook, { event }: Shape): Readonly<Record<string, unknown>> {
+  return event ?? sampleEvent(hook, "hello");
+}
+
+function source(id: string, hook: string, { takes, lines }: Shape): string {
   return `import { definePlugin } from "creel/plugin";
 
 export default definePlugin({
@@ -58,19 +94,18 @@ ${lines.map((line) => `      ${line}`).join("\n")}
 `;
 }
 
-function test(hook: AnyHook, rewrites: boolean): string {
+function test(hook: AnyHook, shape: Shape): string {
   const permission = hook.permission.includes("conversation") ? ", hooks: { allowConversationAccess: true }" : "";
-  const check = rewrites ? `\n  assert.match(outcome.result?.content ?? "", /^hello \\(via .+\\)$/);` : "";
   return `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createHarness } from "creel/testing";
 
-test("answers ${hook.name}", async () => {
+test("${shape.title}", async () => {
   await using harness = await createHarness({ plugin: import.meta.dirname${permission} });
-  const outcome = await harness.run("${hook.name}", ${literal(sampleEvent(hook, "hello"))});
-  assert.deepEqual(outcome.calls.map(({ status }) => status), ["ok"]);${check}
+  const outcome = await harness.run("${hook.name}", ${literal(eventOf(hook, shape))});
+  assert.deepEqual(outcome.calls.map(({ status }) => status), ["ok"]);
   assert.deepEqual(harness.logs, [{ level: "info", text: "${hook.name} was called" }]);
-});
+${shape.expects.map((line) => `  ${line}\n`).join("")}});
 `;
 }
 
@@ -100,15 +135,15 @@ const TSCONFIG = {
   exclude: ["node_modules", "**/*.test.ts"],
 };
 
-function manifest(id: string, version: string): object {
+function manifest(id: string, { dependency, isCheckout }: Wanted["creel"]): object {
   return {
     name: id.toLowerCase(),
     version: "0.1.0",
     private: true,
     type: "module",
     engines: { node: ">=24" },
-    scripts: { test: "node --test", check: "creel check ." },
-    devDependencies: { "@types/node": "^24.0.0", creel: `^${version}`, typescript: ">=5.8" },
+    scripts: { test: `node ${isCheckout ? "-C source " : ""}--test`, check: "creel check ." },
+    devDependencies: { "@types/node": "^24.0.0", creel: dependency, typescript: ">=5.8" },
   };
 }
 
@@ -118,7 +153,8 @@ function readme(id: string, hook: string): string {
 What it is for, in a line. It listens to \`${hook}\`.
 
 - \`npm test\` runs \`index.test.ts\`: the plugin in Creel's real sandbox.
-- \`npm run check\` says what the sandbox does not have, where the plugin uses it.
-- \`npx creel call ${hook} --plugin . --event …\` runs the hook once and prints what came of it.
+- \`creel check .\` says what the sandbox does not have, where the plugin uses it.
+- \`creel call ${hook} --plugin . --event …\` runs the hook once and prints what came of it.
+- \`creel install .\` shows what it asks for, and installs it.
 `;
 }

@@ -27,15 +27,26 @@ export interface ConsentValues {
   readonly "no-grant"?: readonly string[];
 }
 
-export function consentOf(values: ConsentValues, isJson: boolean, isOneOfMany = false): Consent {
-  const isThere = process.stdin.isTTY && process.stdout.isTTY && !isJson;
+/** Where a person may be. */
+export interface Keyboard {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
+export function consentOf(
+  values: ConsentValues,
+  isJson: boolean,
+  isOneOfMany = false,
+  { input, output }: Keyboard = { input: process.stdin, output: process.stdout },
+): Consent {
+  const isThere = input.isTTY && output.isTTY && !isJson;
   const { accept = [], grant = [], "no-grant": noGrant = [] } = values;
-  return { accept, grant, noGrant, ask: isThere ? atTerminal : undefined, isOneOfMany };
+  return { accept, grant, noGrant, ask: isThere ? (question) => atTerminal(question, { input, output }) : undefined, isOneOfMany };
 }
 
 /** Whoever leaves (Ctrl-C, Ctrl-D) has not said yes. */
-async function atTerminal(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
+async function atTerminal(question: string, keyboard: Keyboard): Promise<string> {
+  const lines = createInterface(keyboard);
   const left = once(lines, "close").then(() => "");
   try {
     return await Promise.race([lines.question(question).catch(() => ""), left]);
@@ -65,7 +76,8 @@ export async function decide(
   if (!ask) return { isAccepted: false };
   line();
   line(keys.size === 0 ? "It would be granted nothing." : `It would be granted: ${[...keys].join(", ")}`);
-  const answer = (await ask("Install it? [y]es, [N]o, [c]hoose what is granted: ")).trim().toLowerCase();
+  const choice = review.permissions.length === 0 ? "" : ", [c]hoose what is granted";
+  const answer = (await ask(`Install it? [y]es, [N]o${choice}: `)).trim().toLowerCase();
   if (answer === "y" || answer === "yes") return { isAccepted: true, keys };
   if (answer !== "c") return { isAccepted: false };
   const chosen = new Set(grant);

@@ -27,7 +27,9 @@ export function reviewPage(review: Review, digest: string, terminal: Terminal): 
   line(`  from       ${source.resolved}`);
   line(`  integrity  ${source.integrity}`);
   line(`  bundle     ${kilobytes(bundle.bytes)}, ${bundle.integrity}`);
-  line(`  fetched    ${kilobytes(fetchedBytes)}${dependencies.length === 0 ? "" : `, with ${dependencies.length} packages`}`);
+  line(
+    `  fetched    ${kilobytes(fetchedBytes)}${dependencies.length === 0 ? "" : `, with ${dependencies.length} package${dependencies.length === 1 ? "" : "s"}`}`,
+  );
   if (changes.length > 0) {
     line();
     line(paint("bold", "What changes"));
@@ -66,7 +68,7 @@ function findings(
   paragraph: (text: string, margin: number, style?: Style) => void,
 ): void {
   line();
-  line(`${paint("bold", "Scan")} ${paint("gray", `of ${scan.files} files`)}`);
+  line(`${paint("bold", "Scan")} ${paint("gray", `of ${scan.files} file${scan.files === 1 ? "" : "s"}`)}`);
   const infos = scan.findings.filter(({ severity }) => severity === "info");
   const shown = [...scan.findings.filter(({ severity }) => severity !== "info"), ...infos.slice(0, MAX_INFOS)];
   if (shown.length === 0 && scan.origins.length === 0) line("  nothing to remark");

@@ -41,7 +41,10 @@ export const call = defineVerb({
     const config = values.config ?? (values.plugin || !existsSync("creel.json") ? undefined : "creel.json");
     const stateDir = values["state-dir"];
     if (!values.plugin && [config, stateDir, process.env.CREEL_STATE_DIR].every((place) => !place))
-      throw new UsageError("there is nothing to call", "name a plugin with --plugin, or a creel.json with --config");
+      throw new UsageError(
+        "there is nothing to call: no plugin is named, and there is no creel.json here",
+        'name a plugin with --plugin, or a creel.json with --config, or install one ("creel install ./my-plugin")',
+      );
     const { Caller } = await import("../call/caller.ts");
     const { failure, page, told } = await import("../call/page.ts");
     await using caller = await Caller.open({
@@ -58,7 +61,15 @@ export const call = defineVerb({
     if (failures.some(({ isNamed }) => isNamed)) return EXIT.failed;
     const outcome = await caller.call(input);
     if (isJson) out.line(printable(outcome, 2));
-    else page(outcome, out);
+    else {
+      page(outcome, out);
+      const [tried] = values.plugin ?? [];
+      if (tried !== undefined && config === undefined && stateDir === undefined) {
+        const { commandLine, next } = await import("../ui/next.ts");
+        err.line();
+        next(err, commandLine(["install", tried]));
+      }
+    }
     return EXIT.ok;
   },
 });

@@ -30,6 +30,12 @@ export const check = defineVerb({
     const findings = await examine(path, values.types ?? "auto");
     if (isJson) out.line(printable(findings, 2));
     else page(findings, out);
+    if (!isJson && findings.problems.length === 0) {
+      const { sampleOf } = await import("../call/input.ts");
+      const { commandLine, next } = await import("../ui/next.ts");
+      const called = findings.hooks.map(({ hook }) => ({ hook, event: sampleOf(hook) })).find(({ event }) => event !== undefined);
+      next(out, called ? commandLine(["call", called.hook], { plugin: path, event: called.event }) : commandLine(["install", path]));
+    }
     return findings.problems.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });

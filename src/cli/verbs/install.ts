@@ -17,12 +17,14 @@ export const install = defineVerb({
   exits: { ok: "it is installed", failed: "it is not: refused, blocked, or something is wrong with it" },
   async run({ values, positionals, isJson, out, err }) {
     const source = only("install", "one source", positionals, "creel install @acme/weather");
-    const { findPlace } = await import("../plugins/place.ts");
+    const { findPlace, makeConfig } = await import("../plugins/place.ts");
     const { install: start } = await import("../../install/install.ts");
     const { consentOf, decide } = await import("../plugins/consent.ts");
     const { progress } = await import("../plugins/progress.ts");
     const { reviewPage } = await import("../plugins/review-page.ts");
     const { who } = await import("../plugins/who.ts");
+    const { afterInstall } = await import("../plugins/after-install.ts");
+    if (makeConfig(values)) (isJson ? err : out).line("there was no creel.json here: it is made, with its state in .creel");
     const { config, base, state } = await findPlace(values);
     const consent = consentOf(values, isJson);
     const result = await start(source, {
@@ -46,6 +48,7 @@ export const install = defineVerb({
         const asked = guards.length === 0 ? "" : `; ${guards.join(", ")} had nothing against it`;
         out.line(`${out.paint("green", "✓")} ${review.id} is installed${asked}`);
         out.line(out.paint("gray", "  a gateway that runs has it when it is started again"));
+        afterInstall(review, values, out);
       } else if (outcome === "unchanged") out.line(`${out.paint("green", "✓")} ${review.id} is installed already, as it is there`);
     }
     if (outcome !== "refused") return EXIT.ok;
