@@ -22,5 +22,21 @@ export function childrenOf(pid: number): number[] {
   });
 }
 
+/** Who is left of a session: those that whoever began it has started, and what they have. */
+export function membersOf(session: number): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      if (!Number.isInteger(pid) || !isAlive(pid)) return false;
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]) === session;
+      } catch {
+        // It ended meanwhile.
+        return false;
+      }
+    });
+}
+
 export const threadCount = (): number => readdirSync("/proc/self/task").length;
 export const descriptorCount = (): number => readdirSync("/proc/self/fd").length;
