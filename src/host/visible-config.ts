@@ -19,6 +19,10 @@ const SECRET_NAME =
 /** `maxTokens` and its like are sizes. */
 const SIZE_NAME = /tokens$/i;
 
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name) && !SIZE_NAME.test(name);
+}
+
 /** Left out, wherever they stand. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["env", "grants", "secrets"]);
 

@@ -71,60 +71,113 @@ export const hookEntryConfig = z.looseObject({
 });
 
 export const creelConfig = z.looseObject({
-  plugins: z
-    .looseObject({
-      enabled: z.boolean().optional(),
-      load: z
-        .looseObject({
-          paths: z.array(z.string()).optional(),
-          /** False: installed plugins are all loaded when the host opens, instead of when a hook of theirs is first run. */
-          lazy: z.boolean().optional(),
-        })
-        .optional(),
-      entries: z.record(z.string(), pluginEntryConfig).optional(),
-    })
-    .optional(),
-  hooks: z
-    .looseObject({
-      /** Overrides what a failing handler means, per hook. */
-      failure: z.record(z.string(), z.enum(["open", "closed"])).optional(),
-      /** Scripts around an agent's turns. */
-      agent: z
-        .strictObject({
-          beforeTurn: z.array(turnHookEntry).optional(),
-          afterTurn: z.array(turnHookEntry).optional(),
-          onTurnError: z.array(turnHookEntry).optional(),
-        })
-        .optional(),
-      /** HOOK.md folders, with OpenClaw's keys. */
-      internal: z
-        .looseObject({
-          /** False: no HOOK.md folder is loaded, wherever it was named, and no plugin hears internal events. */
-          enabled: z.boolean().optional(),
-          load: z.looseObject({ extraDirs: z.array(z.string()).optional() }).optional(),
-          /** Once one hook is named here, only the named ones of `extraDirs` are loaded. */
-          entries: z.record(z.string(), hookEntryConfig).optional(),
-        })
-        .optional(),
-    })
-    .optional(),
-  approvals: z
-    .looseObject({
-      /** Lets a plugin's `timeoutBehavior: "allow"` run a call that nobody answered for. */
-      plugin: z.looseObject({ allowOnTimeout: z.boolean().optional() }).optional(),
-    })
-    .optional(),
-  /** The walls around the sandbox process. Strict: a misspelt key would leave one out. */
-  sandbox: z
+  $schema: key(z.string(), "For editors: the JSON Schema of this file, `node_modules/creel/docs/creel.schema.json`."),
+  plugins: key(
+    z.looseObject({
+      enabled: key(z.boolean(), "False: no plugin is loaded.", { ...OPENCLAW, default: true }),
+      load: key(
+        z.looseObject({
+          paths: key(z.array(z.string()), "Plugins to load: folders or files, relative to this file.", OPENCLAW),
+          lazy: key(
+            z.boolean(),
+            "False: installed plugins are all loaded when the host opens, instead of when a hook of theirs is first run.",
+            { default: true },
+          ),
+        }),
+        "Which plugins there are, beside those that are installed.",
+        OPENCLAW,
+      ),
+      entries: key(z.record(z.string(), pluginEntryConfig), "What the operator says about one plugin, by its id.", OPENCLAW),
+    }),
+    "The plugins.",
+    OPENCLAW,
+  ),
+  hooks: key(
+    z.looseObject({
+      failure: key(
+        z.record(z.string(), z.enum(["open", "closed"])),
+        "What a failing handler means, by hook: `open`, it is skipped; `closed`, the operation is blocked. Default: [hooks.md](hooks.md).",
+      ),
+      agent: key(
+        z.strictObject({
+          beforeTurn: key(z.array(turnHookEntry), "Before a turn; may skip it."),
+          afterTurn: key(z.array(turnHookEntry), "After a turn."),
+          onTurnError: key(z.array(turnHookEntry), "When a turn has failed."),
+        }),
+        "Scripts around an agent's turns.",
+      ),
+      internal: key(
+        z.looseObject({
+          enabled: key(
+            z.boolean(),
+            "False: no HOOK.md folder is loaded, wherever it was named, and no plugin hears internal events.",
+            OPENCLAW,
+          ),
+          load: key(
+            z.looseObject({ extraDirs: key(z.array(z.string()), "Folders of HOOK.md folders.", OPENCLAW) }),
+            "Where they are.",
+            OPENCLAW,
+          ),
+          entries: key(
+            z.record(z.string(), hookEntryConfig),
+            "By hook. Once one is named here, only the named ones of `extraDirs` are loaded.",
+            OPENCLAW,
+          ),
+        }),
+        "HOOK.md folders.",
+        OPENCLAW,
+      ),
+    }),
+    "What hooks mean, and hooks that are no plugins.",
+    OPENCLAW,
+  ),
+  approvals: key(
+    z.looseObject({
+      plugin: key(
+        z.looseObject({
+          allowOnTimeout: key(z.boolean(), 'Lets a plugin\'s `timeoutBehavior: "allow"` run a call that nobody answered for.', {
+            default: false,
+          }),
+        }),
+        "Approvals that plugins ask for.",
+      ),
+    }),
+    "What an answer that does not come means.",
+  ),
+  sandbox: key(
+    // Strict: a misspelt key would leave a wall out.
+    z.strictObject({
+      walls: key(
+        z.enum(["auto", "none", "required"]),
+        "`auto`: all that work on this machine. `required`: no host without walls around network, files and processes. `none`: a plain child.",
+        { default: "auto" },
+      ),
+      jitless: key(
+        z.boolean(),
+        "True: V8 compiles nothing to machine code, which removes most of its known exploits, and slows down loops.",
+        { default: false },
+      ),
+      memoryMb: key(z.number().min(128).max(65_536), "Memory of the whole sandbox process, all its plugins together.", {
+        default: LIMITS.sandboxMb,
+      }),
+      spare: key(z.boolean(), "Keep a second process warm for when the first must be replaced? It takes about 60 MB.", { default: true }),
+    }),
+    "The walls around the sandbox process; `creel doctor` says which stand.",
+  ),
+  secrets: key(
+    z.record(secretName, secretConfig),
+    "What the host sends along with plugins' requests, and they never see; a fetch grant names one. [fetch.md](fetch.md#secrets)",
+  ),
+  limits: key(pluginLimitsConfig, "What holds for every plugin that has no limits of its own."),
+  /** The log of what was blocked, failed and used, in the state folder. Strict: a misspelt key would record what nobody wants recorded. */
+  audit: z
     .strictObject({
-      /** `auto`: all that work on this machine. `required`: refuses to open a host without a wall around network and files. `none`: a plain child. */
-      walls: z.enum(["auto", "none", "required"]).optional(),
-      /** True: V8 compiles nothing to machine code, which removes most of its known exploits, and slows down loops. */
-      jitless: z.boolean().optional(),
-      /** Memory of the whole process, all its plugins together. */
-      memoryMb: z.number().min(128).max(65_536).optional(),
-      /** Keep a second process warm for when the first must be replaced? It takes about 60 MB. Default true. */
-      spare: z.boolean().optional(),
+      /** False: nothing is written. */
+      enabled: z.boolean().optional(),
+      /** `full` (default): with the events that handlers saw and what they returned, cut and without secrets. `none`: without. */
+      events: z.enum(["full", "none"]).optional(),
+      /** All its files together. */
+      maxBytes: z.int().min(LIMITS.auditMinBytes).optional(),
     })
     .optional(),
   /** What plugins may have sent along with their requests without ever seeing it, by name; a fetch grant names one. */

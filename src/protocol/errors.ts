@@ -516,6 +516,16 @@ export const ERRORS = {
     message: "the state folder {dir} cannot be used: {detail}",
     fix: "check its permissions, and that the disk has room",
   },
+  ERR_AUDIT_UNKNOWN: {
+    audience: "operator",
+    message: 'the audit log has no run "{run}": {known}',
+    fix: 'only runs that were blocked or in which a call failed are in it, of hosts that use this state folder; "creel explain" lists the last',
+  },
+  ERR_AUDIT_AMBIGUOUS: {
+    audience: "operator",
+    message: 'several runs begin with "{run}": {runs}{more}',
+    fix: "give more of the run's id",
+  },
   ERR_SANDBOX_DIED: {
     audience: "operator",
     message: "the sandbox went away while this call was in it: {detail}",

@@ -289,6 +289,33 @@ export const LIMITS = {
   retiredMs: 600_000,
   /** How often an edit of `creel.json` is tried again because somebody else wrote it meanwhile. */
   configTries: 10,
+  /**
+   * The audit log: all its files together, unless the operator says otherwise; weeks of blocked calls. A quarter of it is for what happened to plugins and
+   * what they used, so that nobody gets that out of the log by failing often. Each part is so many files: the oldest is what is given up at once.
+   */
+  auditBytes: 32 * 1024 * 1024,
+  auditMinBytes: 256 * 1024,
+  auditFiles: 4,
+  /** Of one event, context or result; of all in one line; and of one text such as a reason. */
+  auditValueChars: 4_096,
+  auditLineChars: 64 * 1024,
+  auditTextChars: 500,
+  auditCalls: 256,
+  /** Longer than this together, event and answers are not gone through again to find out what each handler saw: that takes the gateway's thread 5 ms. */
+  auditReplayChars: 256 * 1024,
+  /** What waits to be written: so many lines, of runs with so many characters. It is written this often, and no longer at a time. */
+  auditQueue: 1_000,
+  auditQueueChars: 16 * 1024 * 1024,
+  auditFlushMs: 250,
+  auditSliceMs: 4,
+  /** Of the same hook, plugin and decision so many runs per window: a plugin that fails on every call must not push out what others did. */
+  auditRunsPerWindow: 50,
+  auditWindowMs: 10_000,
+  /** How often what plugins have used is written, if it has changed. */
+  auditUsageMs: 60_000,
+  /** Origins and methods of one plugin's requests that are told apart. */
+  auditRequests: 64,
+  auditPathChars: 200,
   /** Length of a plugin's id and of a hook's name. */
   nameChars: 128,
   /** How long `close` waits for runs in flight before it ends them. */

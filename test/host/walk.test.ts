@@ -20,6 +20,7 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
     needsAuthority: false,
     isReentrant: false,
     budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
+    tally: { calls: 0 },
   })) satisfies Plan;
   const event = { to: "x", content: "o" };
   return {

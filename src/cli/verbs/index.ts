@@ -8,6 +8,7 @@ import { dev } from "./dev.ts";
 import { disable } from "./disable.ts";
 import { doctor } from "./doctor.ts";
 import { enable } from "./enable.ts";
+import { explain } from "./explain.ts";
 import { init } from "./init.ts";
 import { inspect } from "./inspect.ts";
 import { install } from "./install.ts";
@@ -32,6 +33,7 @@ export const VERBS: readonly Verb[] = [
   list,
   inspect,
   permissions,
+  explain,
   serve,
   tail,
   doctor,

@@ -60,6 +60,8 @@ export function* walk(input: RunInput): Generator<HopRequest, Outcome, Answers> 
         redo?.known(at) ?? (yield { lane, request: { cause, route, from: at - offset, chains, attempt, spentMs, event, context } });
       const { steps } = answers;
       const first = at;
+      if (called.length === 0) input.heard = answers;
+      else (input.later ??= []).push({ answers, at: called.length, from: at - offset });
       if (answers.again) (redo ??= new Redo(segment)).note(answers, at, offset);
       for (; at < handlers.length; at++) {
         // The lane left the rest to us: go on with a new hop from here. It may not leave us everything.

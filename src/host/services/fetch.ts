@@ -49,6 +49,8 @@ export interface FetchOptions {
   readonly bodyMs?: number;
   readonly idleMs?: number;
   readonly secrets?: Secrets;
+  /** Told of every request that was judged, and every redirect. */
+  readonly judged?: ((plugin: string, url: URL, method: FetchMethod, isGranted: boolean) => void) | undefined;
   readonly network?: Network | undefined;
 }
 
@@ -70,6 +72,7 @@ export class Fetches {
   readonly #clocks: Pick<OpenFetchOptions, "timeoutMs" | "bodyMs" | "idleMs">;
   readonly #secrets: Secrets;
   readonly #network: Network | undefined;
+  readonly #judged: FetchOptions["judged"];
 
   constructor({
     resolve = resolveBySystem,
@@ -78,7 +81,9 @@ export class Fetches {
     idleMs = LIMITS.fetchIdleMs,
     secrets = new Secrets(),
     network,
+    judged,
   }: FetchOptions = {}) {
+    this.#judged = judged;
     this.#resolve = resolve;
     this.#clocks = { timeoutMs, bodyMs, idleMs };
     this.#secrets = secrets;
@@ -90,7 +95,7 @@ export class Fetches {
     const asked = checked(fetchQuestion, args, "fetch");
     const hop = firstHop(asked);
     const { origin } = hop.url;
-    refuse(plugin, hop.url, hop.method, judge(plugin.grants.fetch ?? [], hop.url, hop.method));
+    refuse(plugin, hop.url, hop.method, this.#judge(plugin, hop));
     if (this.#open.find(plugin.id, plugin.cell, asked.id))
       throw new CreelError("ERR_SERVICE_ARGUMENT", { service: "fetch", field: "id", detail: "it is in use" });
     cause.check();
@@ -166,12 +171,18 @@ export class Fetches {
       const next = nextHop(hop, reply.status, location);
       if (!next) throw refused("where it leads is not an http or https URL");
       // SECURITY: a granted server must not be able to send a plugin's request, or the plugin, anywhere else. test/contract/fetch.test.ts
-      const verdict = judge(plugin.grants.fetch ?? [], next.url, next.method);
+      const verdict = this.#judge(plugin, next);
       if (verdict !== "granted") throw refused(`it leads to ${REFUSED[verdict]} that is not granted to ${plugin.id}`);
       hop = { ...next, url: this.#secrets.undress(plugin.grants.fetch, next) };
       // SECURITY: nor to have one origin tell another what it was told. test/contract/secrets.test.ts
       if (this.#secrets.isRevealed(hop.url, origins)) throw refused("it would tell a secret to an origin that it is not for");
     }
+  }
+
+  #judge({ id, grants }: Requester, { url, method }: Pick<Hop, "url" | "method">): Verdict {
+    const verdict = judge(grants.fetch ?? [], url, method);
+    this.#judged?.(id, url, method, verdict === "granted");
+    return verdict;
   }
 
   async #send({ id, grants }: Requester, hop: Hop, signal: AbortSignal): Promise<Reply> {

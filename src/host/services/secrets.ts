@@ -97,6 +97,11 @@ export class Secrets {
       .map(({ redaction }) => redaction);
   }
 
+  /** All there are: what no log may show. */
+  all(): Redaction[] {
+    return Array.from(this.#secrets.values(), ({ redaction }) => redaction);
+  }
+
   /** Without what the host has put into an URL of this origin, if a server gives it back. */
   undress(grants: Grants["fetch"], hop: Pick<Hop, "url" | "method">): URL {
     let { url } = hop;

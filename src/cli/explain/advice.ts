@@ -1,0 +1,81 @@
+/** Why a run came to what it did, in a sentence, and what an operator can do about it. */
+import { oneLine } from "../../host/one-line.ts";
+import type { AuditCall, AuditRun } from "../../protocol/audit-line.ts";
+import { CATALOG } from "../../protocol/catalog.ts";
+import type { HookTable } from "../../protocol/catalog.ts";
+import { ERRORS } from "../../protocol/errors.ts";
+
+const DONE: Readonly<Record<string, string>> = { block: "blocked", cancel: "cancelled", abort: "aborted", handled: "taken over" };
+
+export function whyOf(run: AuditRun): string {
+  const { hook, decision, by, approval, failure, calls } = run;
+  const done = DONE[decision] ?? decision;
+  const failed = calls.filter(({ error }) => error);
+  const decider = failed.find(({ plugin }) => plugin === by);
+  if (approval && decision !== "pass")
+    return `${approval.pluginId} asked for an approval, which ended as "${approval.resolution}": it was ${done}.`;
+  if (by !== undefined && decider)
+    return `${by} ${FAILED[decider.status] ?? "failed"}, and ${hook} fails ${failure}: what cannot be judged is ${done}.`;
+  if (by !== undefined) {
+    const { terminal } = (CATALOG as HookTable)[hook] ?? {};
+    const what = terminal ? ` ${terminal.field}: ${JSON.stringify(terminal.equals ?? true)}` : " so";
+    return `${by} returned${what}; it was ${done}.`;
+  }
+  const went = failure === "closed" ? "" : `, and ${hook} fails ${failure}`;
+  if (failed.length > 0)
+    return `It went on: ${failed.map(({ plugin, status }) => `${plugin} ${FAILED[status] ?? "failed"}`).join(", ")}${went}.`;
+  return approval ? `${approval.pluginId} asked for an approval, which ended as "${approval.resolution}": it went on.` : "It went on.";
+}
+
+const FAILED: Readonly<Record<string, string>> = {
+  failed: "failed",
+  timeout: "did not answer in time",
+  cpu: "used up its CPU time",
+  memory: "used up its memory",
+  crashed: "was in a sandbox that died",
+  quarantined: "is in quarantine",
+  recursion: "was not called, since it is its own doing",
+};
+
+/** The most helpful first. `tell` writes a command line of Creel's. */
+export function adviceOf(run: AuditRun, tell: (...words: string[]) => string): string[] {
+  const { by, approval, calls, hook, decision, failure } = run;
+  const failed = calls.filter(({ error }) => error);
+  const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook));
+  const decider = failed.find(({ plugin }) => plugin === by);
+  if (decider && failure === "closed")
+    advice.push(
+      `if ${hook} may go on without ${decider.plugin}: set hooks.failure.${hook} to "open" in the creel.json, or run "${tell("disable", decider.plugin)}"`,
+    );
+  if (approval && decision !== "pass" && !decider) advice.push(APPROVAL[approval.resolution] ?? "ask again, and answer in time");
+  else if (by !== undefined && !decider)
+    advice.push(
+      `that is what ${by} is there for; if it is wrong, its configuration is plugins.entries.${by}.config of the creel.json, and its author is told with this page`,
+      `to do without it: "${tell("disable", by)}"`,
+    );
+  return [...new Set(advice)];
+}
+
+function ofCall({ plugin, status, budget, error }: AuditCall, hook: string): string[] {
+  const path = `plugins.entries.${plugin}.hooks.budgets.${hook}`;
+  switch (status) {
+    case "timeout":
+      return [`if ${plugin} needs longer: raise ${path}.timeoutMs, now ${budget.wallMs.value} (${budget.wallMs.origin})`];
+    case "cpu":
+      return [`if ${plugin} needs more: raise ${path}.cpuMs, now ${budget.cpuMs.value} (${budget.cpuMs.origin})`];
+    case "memory":
+      return [`if ${plugin} needs more: raise plugins.entries.${plugin}.limits.heapMb`];
+    case "quarantined":
+      return [`see below why ${plugin} is in quarantine; new code ends it, or host.release("${plugin}")`];
+    default: {
+      const known = ERRORS[error?.code as keyof typeof ERRORS] as (typeof ERRORS)[keyof typeof ERRORS] | undefined;
+      return known ? [`${plugin}: ${oneLine(known.fix)}`] : [];
+    }
+  }
+}
+
+const APPROVAL: Readonly<Record<string, string>> = {
+  deny: "somebody said no; ask them",
+  timeout: "nobody answered in time: answer sooner, or let the plugin wait longer (its timeoutMs)",
+  cancelled: "there was nobody to ask: give openHost a gateway.requestApproval, or see the log for why it failed",
+};

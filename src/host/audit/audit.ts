@@ -1,0 +1,157 @@
+/**
+ * Trusted side: the audit log of a host with a state folder: runs that did not simply pass, what happened to plugins and to the sandbox, and what
+ * plugins used. It is told of a run when that is over, and only if there is something to tell: a run that passes costs nothing here.
+ */
+import type { AuditEntry } from "../../protocol/audit-line.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { HostEvents } from "../events.ts";
+import type { Logger } from "../log.ts";
+import type { Plugin } from "../plugin.ts";
+import type { RunInput } from "../runner/run-input.ts";
+import type { Redaction } from "../services/redact.ts";
+import type { Tallies } from "../tally.ts";
+import { AuditFile } from "./audit-file.ts";
+import { Cleaner, secretsOf } from "./cleaner.ts";
+import { Journal } from "./journal.ts";
+import { runEntry } from "./run-entry.ts";
+import { Usage } from "./usage.ts";
+
+export interface AuditSettings {
+  /** `none`: neither events nor what plugins made of them. */
+  readonly events?: "full" | "none" | undefined;
+  readonly maxBytes?: number | undefined;
+}
+
+export interface AuditOptions {
+  readonly host: string;
+  readonly stateDir: string;
+  readonly logger: Logger;
+  readonly events: HostEvents;
+  readonly settings: AuditSettings;
+  readonly secrets: readonly Redaction[];
+  readonly tallies: Tallies;
+  readonly plugins: () => Plugin[];
+}
+
+/** Runs that are all alike, in a window of time. */
+interface Alike {
+  startedMs: number;
+  count: number;
+  readonly hook: string;
+  readonly plugin: string | undefined;
+}
+
+export class Audit {
+  readonly usage: Usage;
+  readonly #options: AuditOptions;
+  readonly #runs: AuditFile;
+  readonly #state: AuditFile;
+  readonly #journal: Journal;
+  readonly #alike = new Map<string, Alike>();
+  readonly #statuses = new Map<string, string>();
+  readonly #clock: NodeJS.Timeout;
+  #cleaner: Cleaner | undefined;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.usage = new Usage(options.tallies);
+    const { host, stateDir, logger, settings } = options;
+    const { maxBytes = LIMITS.auditBytes } = settings;
+    this.#runs = new AuditFile(stateDir, "runs", Math.floor(maxBytes * 0.75), LIMITS.auditFiles);
+    this.#state = new AuditFile(stateDir, "state", Math.floor(maxBytes * 0.25), LIMITS.auditFiles);
+    this.#journal = new Journal(host, this.#state, logger);
+    this.#clock = setInterval(() => this.#sum(), LIMITS.auditUsageMs).unref();
+    this.#listen(options.events);
+  }
+
+  /** A run is over in which something happened. */
+  run(input: RunInput, outcome: Outcome): void {
+    if (!this.#admits(outcome)) return;
+    const hasEvents = this.#options.settings.events !== "none";
+    const { eventText, contextText } = input;
+    this.#journal.add(this.#runs, eventText.length + contextText.length, () => runEntry(input, outcome, this.#clean(), hasEvents));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#clock);
+    this.#sum();
+    await this.#journal.close();
+  }
+
+  #listen(events: HostEvents): void {
+    events.on("quarantine", ({ plugin, state, why, until }) =>
+      this.#note(() => ({
+        kind: "quarantine",
+        plugin,
+        state,
+        why: this.#clean().words(why),
+        ...(until && { until: until.toISOString() }),
+      })),
+    );
+    events.on("restart", ({ why, lanes, culprit }) =>
+      this.#note(() => ({
+        kind: "restart",
+        ...(culprit !== undefined && { plugin: culprit }),
+        why: this.#clean().words(why),
+        lanes: [...lanes],
+      })),
+    );
+    events.on("recursion", ({ plugin, sessionKey, limit, chain: { rootRunId, depth, path } }) =>
+      this.#note(() => ({
+        kind: "recursion",
+        plugin,
+        ...(sessionKey !== undefined && { sessionKey: this.#clean().words(sessionKey) }),
+        limit,
+        chain: { rootRunId, depth, path: path.slice(0, 64) },
+      })),
+    );
+    events.on("replaced", ({ plugin, why }) => this.#note(() => ({ kind: "replaced", plugin, why: this.#clean().words(why) })));
+    events.on("plugin", ({ plugin, status, error }) => {
+      const before = this.#statuses.get(plugin);
+      this.#statuses.set(plugin, status);
+      // That it was loaded when the host was opened is no change.
+      if (before === undefined && (status === "ready" || status === "asleep")) return;
+      this.#note(() => ({ kind: "plugin", plugin, status, ...(error !== undefined && { error: this.#clean().words(error) }) }));
+    });
+    events.on("refused", ({ plugin, service }) => this.usage.refused(plugin, service));
+  }
+
+  #note(make: () => AuditEntry): void {
+    this.#journal.add(this.#state, 0, make);
+  }
+
+  #clean(): Cleaner {
+    const { secrets, plugins } = this.#options;
+    return (this.#cleaner ??= new Cleaner([...secrets, ...secretsOf(plugins())]));
+  }
+
+  /** False: there were enough like it in the last seconds, and it is only counted. */
+  #admits({ hook, decision, by, calls }: Outcome): boolean {
+    const plugin = by ?? calls.find(({ error }) => error)?.plugin;
+    const key = `${hook} ${decision} ${plugin}`;
+    const nowMs = Date.now();
+    let alike = this.#alike.get(key);
+    if (!alike || nowMs - alike.startedMs > LIMITS.auditWindowMs) {
+      if (alike) this.#tell(alike);
+      this.#alike.set(key, (alike = { startedMs: nowMs, count: 0, hook, plugin }));
+    }
+    alike.count += 1;
+    return alike.count <= LIMITS.auditRunsPerWindow;
+  }
+
+  #tell({ startedMs, count, hook, plugin }: Alike): void {
+    const dropped = count - LIMITS.auditRunsPerWindow;
+    if (dropped <= 0) return;
+    const since = new Date(startedMs).toISOString();
+    const why = `more than ${LIMITS.auditRunsPerWindow} runs alike in ${LIMITS.auditWindowMs / 1000} s`;
+    this.#note(() => ({ kind: "dropped", count: dropped, since, why, hook, ...(plugin !== undefined && { plugin }) }));
+  }
+
+  /** What was only counted so far. */
+  #sum(): void {
+    for (const alike of this.#alike.values()) this.#tell(alike);
+    this.#alike.clear();
+    for (const entry of this.usage.changed()) this.#note(() => entry);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Trusted side: what may stand in the audit log of what gateways send and plugins answer: without the secrets that the host knows, and cut. All of it
+ * is a stranger's text. SECURITY: secrets are taken out before anything is cut, since half a secret is not found. test/contract/audit.test.ts
+ */
+import type { AuditShown } from "../../protocol/audit-line.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { oneLine } from "../one-line.ts";
+import type { Plugin } from "../plugin.ts";
+import { redactionOf, Redactor } from "../services/redact.ts";
+import type { Redaction } from "../services/redact.ts";
+import { isSecretName } from "../visible-config.ts";
+
+export class Cleaner {
+  readonly #redactions: readonly Redaction[];
+  readonly #shortest: number;
+  readonly #longest: number;
+
+  constructor(redactions: readonly Redaction[]) {
+    this.#redactions = redactions;
+    const lengths = redactions.flatMap(({ forms }) => forms.map(({ bytes }) => bytes.length));
+    this.#shortest = Math.min(...lengths);
+    this.#longest = Math.max(0, ...lengths);
+  }
+
+  /** One line of at most so many characters. */
+  words(text: string, max: number = LIMITS.auditTextChars): string {
+    return oneLine(this.#clean(text.slice(0, 2 * max + this.#longest)), max);
+  }
+
+  /** JSON, of which at most so many characters are kept. */
+  json(text: string, max: number = LIMITS.auditValueChars): AuditShown {
+    const clean = this.#clean(text.slice(0, max + this.#longest));
+    if (text.length <= max) {
+      try {
+        return { value: JSON.parse(clean) as unknown };
+      } catch {
+        // What stood for a secret was no text, but the structure itself.
+      }
+    }
+    return { text: clean.slice(0, max), chars: text.length };
+  }
+
+  #clean(text: string): string {
+    // A character is one byte at least.
+    if (text.length * 3 < this.#shortest) return text;
+    const redactor = new Redactor(this.#redactions);
+    return Buffer.concat([redactor.push(Buffer.from(text)), redactor.end()]).toString();
+  }
+}
+
+/** What plugins are told in their environment or configuration under a name that means a secret. */
+export function secretsOf(plugins: readonly Plugin[]): Redaction[] {
+  const found = new Map<string, string>();
+  const note = (name: string, value: unknown): void => {
+    if (typeof value !== "string" || value.length < LIMITS.secretChars || value.length > LIMITS.secretMaxChars) return;
+    // Others are not looked for in a server's answer, either.
+    if (/^[\u0020-\u007e]+$/.test(value)) found.set(value, oneLine(name, 64).replaceAll(/[^\w.-]/g, "_"));
+  };
+  for (const { env, grants, config } of plugins) {
+    const seen = { ...Object.fromEntries((grants.env ?? []).map((name) => [name, process.env[name]])), ...env };
+    for (const [name, value] of Object.entries(seen)) if (isSecretName(name)) note(name, value);
+    for (const [name, value] of leaves(config)) note(name, value);
+  }
+  return Array.from(found, ([value, name]) => redactionOf(name, value));
+}
+
+/** How deep an operator's configuration is looked into. */
+const DEPTH = 16;
+
+function* leaves(value: unknown, name = "", isSecret = false, depth = 0): Generator<[name: string, value: unknown]> {
+  if (typeof value !== "object" || value === null) {
+    if (isSecret) yield [name, value];
+    return;
+  }
+  if (depth > DEPTH) return;
+  for (const [key, inner] of Object.entries(value)) yield* leaves(inner, key, isSecret || isSecretName(key), depth + 1);
+}
