@@ -93,7 +93,7 @@ export class Reloads {
   /** A run is over, or waits for nothing but a user. */
   ended(run: RunInput): void {
     if (this.#leaving.size === 0) return;
-    for (const [plugin, { runs }] of this.#leaving) if (runs.delete(run) && runs.size === 0) this.#left(plugin);
+    for (const [plugin, { runs }] of this.#leaving) if (runs.delete(run) && runs.size === 0) this.#done(plugin);
   }
 
   close(): void {
@@ -199,15 +199,19 @@ export class Reloads {
   #leave(plugin: Plugin): void {
     plugin.isRetired = true;
     const runs = this.#stage.runs().filter(({ plan }) => plan.some((handler) => handler.plugin === plugin));
-    if (runs.length === 0) return this.#stage.drop(plugin);
-    const late = setTimeout(() => this.#left(plugin), Math.max(...runs.map(longest)));
+    const late = setTimeout(() => this.#left(plugin), Math.max(LIMITS.laneGraceMs, ...runs.map(longest)));
     this.#leaving.set(plugin, { runs: new Set(runs), late: late.unref() });
+    if (runs.length === 0) this.#done(plugin);
+  }
+
+  /** What its last calls have logged comes after their answers. */
+  #done(plugin: Plugin): void {
+    void plugin.home!.lane.reached().then(() => this.#left(plugin));
   }
 
   #left(plugin: Plugin): void {
     clearTimeout(this.#leaving.get(plugin)?.late);
-    this.#leaving.delete(plugin);
-    this.#stage.drop(plugin);
+    if (this.#leaving.delete(plugin)) this.#stage.drop(plugin);
   }
 }
 

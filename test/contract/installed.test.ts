@@ -110,6 +110,8 @@ contract("installed plugins", (isolation) => {
     await using host = await open(isolation, { config: { stateDir: dir } });
     expect(host.inspect("later").status).toBe("ready");
     tamper(join(files, "manifest.json"), (text) => `${text} `);
+    expect(await host.reload("later")).toMatchObject({ status: "ready", error: { code: "ERR_STATE_CHANGED" } });
+    host.disable("later");
     expect(await host.reload("later")).toMatchObject({ status: "failed", error: { code: "ERR_STATE_CHANGED" } });
   });
 });

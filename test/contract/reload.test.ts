@@ -1,0 +1,275 @@
+/** A plugin is loaded again while it serves: the new version takes over in one step, or the old one stays. No call is lost, and none meets both. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import type { Host } from "creel";
+import { contract, next, open, plugin, recorder, sharedHost, statuses, until } from "../support/host.ts";
+import { folder, QUICK, write } from "../support/files.ts";
+
+const message = (content = "") => ({ to: "x", content });
+
+/** Says which version it is; "hold" takes a while. Odd versions register in another order, so that handlers have other numbers. */
+function version(n: number, more = ""): string {
+  const send = `api.on("message_sending", async (event) => { if (event.content === "hold") await new Promise((r) => setTimeout(r, 150)); return { content: event.content + " v${n}" }; });`;
+  const tool = `api.registerTool({ name: "which", execute: () => ${n} });`;
+  return `export default (api) => { ${n % 2 ? tool + send : send + tool} ${more} };`;
+}
+
+const said = async (host: Host, content = "") => (await host.run("message_sending", message(content))).result?.content;
+
+const FAILING: Record<string, [source: string | undefined, code: string]> = {
+  "cannot be bundled": [`export default (api) => {`, "ERR_PLUGIN_BUNDLE"],
+  "is not there": [undefined, "ERR_PLUGIN_ENTRY"],
+  "misses a module of Node's": [`import net from "node:net"; export default () => net;`, "ERR_PLUGIN_ABSENT"],
+  "is no plugin": [`export default 5;`, "ERR_PLUGIN_EXPORT"],
+  "throws while it loads": [version(9, `throw new Error("half done");`), "ERR_PLUGIN_LOAD"],
+  "uses up its CPU time while it loads": [version(9, `for (;;);`), "ERR_CALL_CPU"],
+  "uses up its heap while it loads": [version(9, `const a = []; for (;;) a.push("x".repeat(1e5) + a.length);`), "ERR_CALL_MEMORY"],
+  "registers what is not valid": [version(9, `api.on("session:patch", () => {}, { priority: "high" });`), "ERR_PLUGIN_REGISTRATION"],
+};
+
+contract("reload", (isolation) => {
+  describe("a version that fails leaves the one before in place", () => {
+    const root = folder({ "p.js": version(1) }, QUICK);
+    const { lines, logger } = recorder();
+    const shared = sharedHost(isolation, {
+      logger,
+      config: { limits: { heapMb: 16 } },
+      plugins: [{ path: join(root, "p.js") }],
+    });
+
+    it.each(Object.keys(FAILING))("one that %s", async (name) => {
+      const { host } = shared;
+      write(root, { "p.js": version(1) });
+      const { error: none, ...before } = await host.reload("p");
+      expect([before.status, none]).toEqual(["ready", undefined]);
+      const [source, code] = FAILING[name]!;
+      if (source === undefined) rmSync(join(root, "p.js"));
+      else write(root, { "p.js": source });
+      const told = next(host, "plugin");
+      lines.length = 0;
+      const reloading = host.reload("p");
+      await until(reloading, async () => expect(await said(host)).toBe(" v1"));
+      const { error, ...report } = await reloading;
+      expect(error?.code).toBe(code);
+      expect(error?.message).toMatch(/^the new version was not taken in, the one before goes on: /);
+      // Nothing else is left of it.
+      expect(report).toMatchObject(before);
+      expect(host.inspect("p").error).toEqual(error);
+      expect(await told).toMatchObject({ plugin: "p", status: "ready", error: expect.stringContaining(error!.message) });
+      expect(lines).toContainEqual(
+        expect.objectContaining({
+          level: "error",
+          message: "a new version of a plugin was not taken in",
+          fields: expect.objectContaining({ plugin: "p" }),
+        }),
+      );
+      expect(await said(host)).toBe(" v1");
+      expect((await host.call({ tool: "which" })).value).toBe(1);
+      expect(host.has("session:patch")).toBe(false);
+    });
+
+    it("and the next good one takes over", async () => {
+      write(root, { "p.js": version(2) });
+      expect(await shared.host.reload("p")).toMatchObject({ status: "ready", error: undefined });
+      expect(await said(shared.host)).toBe(" v2");
+    });
+
+    it("its services go on, and are stopped when a good one comes", async () => {
+      const service = (n: number, more = "") =>
+        version(
+          n,
+          `api.registerService({ id: "s", start: () => console.log("start ${n}"), stop: () => console.log("stop ${n}") }); ${more}`,
+        );
+      const { host } = shared;
+      const heard: string[] = [];
+      const off = host.on("log", ({ text }) => heard.push(text));
+      write(root, { "p.js": service(3) });
+      await host.reload("p");
+      await vi.waitFor(() => expect(heard).toEqual(["start 3"]));
+      write(root, { "p.js": service(4, `throw new Error("no");`) });
+      expect((await host.reload("p")).error?.code).toBe("ERR_PLUGIN_LOAD");
+      expect(host.services()).toMatchObject([{ id: "s", status: "running" }]);
+      write(root, { "p.js": service(5) });
+      await host.reload("p");
+      await vi.waitFor(() => expect(heard).toEqual(["start 3", "stop 3", "start 5"]));
+      off();
+    });
+
+    it("one that did not serve has failed, and its next good version is loaded", async () => {
+      const { host } = shared;
+      host.disable("p");
+      write(root, { "p.js": "no code" });
+      expect(await host.reload("p")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_BUNDLE" }, hooks: [], functions: [] });
+      expect(host.has("message_sending")).toBe(false);
+      write(root, { "p.js": version(6) });
+      expect(await host.reload("p")).toMatchObject({ status: "ready", error: undefined });
+      expect(await said(host)).toBe(" v6");
+    });
+
+    it("reloads of one plugin are made one after the other, and the last one counts", async () => {
+      const { host } = shared;
+      write(root, { "p.js": version(7) });
+      const first = host.reload("p");
+      await next(host, "plugin");
+      write(root, { "p.js": version(8) });
+      const [, , last] = await Promise.all([first, host.reload("p"), host.reload("p")]);
+      expect(last.status).toBe("ready");
+      expect(await said(host)).toBe(" v8");
+    });
+  });
+
+  describe("what was begun with the old version", () => {
+    const root = folder({ "p.js": version(0) }, QUICK);
+    const slow = plugin(
+      "a-slow",
+      `api.on("message_sending", (event) => event.content === "wait" ? new Promise((r) => setTimeout(r, 150)) : undefined, { priority: 5 });`,
+    );
+    const shared = sharedHost(isolation, { lanes: 2, plugins: [slow, { path: join(root, "p.js") }] });
+
+    it("is finished there, with its real answer, while new runs meet the new version", async () => {
+      const { host } = shared;
+      const running = [host.run("message_sending", message("hold")), host.call({ tool: "which" })] as const;
+      // One that reaches the plugin only after the swap was begun with the old version, too.
+      const late = host.run("message_sending", message("wait"));
+      await said(host);
+      write(root, { "p.js": version(1) });
+      await host.reload("p");
+      expect(await said(host)).toBe(" v1");
+      const [held, called] = await Promise.all(running);
+      expect(held).toMatchObject({ result: { content: "hold v0" } });
+      expect(statuses(held)).toEqual(["a-slow:ok", "p:ok"]);
+      expect(called.value).toBe(0);
+      expect((await late).result?.content).toBe("wait v0");
+    });
+
+    it("a call that never ends has its time, and no more; disabling the plugin ends it at once", async () => {
+      const { host } = shared;
+      const hangs = `export default (api) => { api.on("message_sending", () => new Promise(() => {}), { timeoutMs: 300 }); };`;
+      write(root, { "p.js": hangs });
+      await host.reload("p");
+      const first = host.run("message_sending", message());
+      const reached = host.run("session:patch", {
+        type: "session",
+        action: "patch",
+        sessionKey: "k",
+        context: { sessionEntry: {}, patch: { key: "k" } },
+      });
+      await reached;
+      write(root, { "p.js": version(1) });
+      await host.reload("p");
+      expect(statuses(await first)).toEqual(["a-slow:ok", "p:timeout"]);
+      write(root, { "p.js": hangs.replace("300", "60_000") });
+      await host.reload("p");
+      const second = host.run("message_sending", message());
+      write(root, { "p.js": version(1) });
+      await host.reload("p");
+      host.disable("p");
+      expect(statuses(await second)).toEqual(["a-slow:ok", "p:crashed"]);
+      await host.reload("p");
+    });
+
+    it("its cell goes with its last call: of many versions only the last one is heard", async () => {
+      const { host } = shared;
+      const beats = (n: number) => version(n, `setInterval(() => console.log("${n}"), 20);`);
+      for (let n = 1; n <= 30; n++) {
+        write(root, { "p.js": beats(n) });
+        if (n === 30) void host.run("message_sending", message("hold"));
+        await host.reload("p");
+      }
+      expect(await said(host, "hold")).toBe("hold v30");
+      const heard = new Set<string>();
+      const off = host.on("log", ({ text }) => heard.add(text));
+      // Longer than any of them waits for its next beat.
+      expect(await said(host, "hold")).toBe("hold v30");
+      off();
+      expect([...heard]).toEqual(["30"]);
+    });
+  });
+
+  it("under load, twenty reloads lose no call, and no run meets two versions", async () => {
+    const both = (n: number) => {
+      const first = `api.on("message_sending", (event) => ({ content: event.content + "[${n}" }), { priority: 1 });`;
+      const last = `api.on("message_sending", async (event) => { await null; return { content: event.content + " ${n}]" }; }, { priority: -1 });`;
+      return `export default (api) => { ${n % 2 ? first + last : `${last} api.on("session:patch", () => {}); ${first}`} };`;
+    };
+    const root = folder({ "p.js": both(0) }, QUICK);
+    const between = plugin("between", `api.on("message_sending", (event) => ({ content: event.content + "." }));`);
+    await using host = await open(isolation, { lanes: 2, plugins: [{ path: join(root, "p.js") }, between] });
+    const bad: unknown[] = [];
+    const seen = new Set<string>();
+    let made = 0;
+    for (let n = 1; n <= 20; n++) {
+      write(root, { "p.js": both(n) });
+      const load = async (): Promise<void> => {
+        const outcome = await host.run("message_sending", message());
+        made += 1;
+        const content = outcome.result?.content ?? "";
+        const [, one, two] = /^\[(\d+)\. (\d+)\]$/.exec(content) ?? [];
+        seen.add(content);
+        if (one === undefined || one !== two || outcome.calls.some(({ status }) => status !== "ok")) bad.push(outcome);
+      };
+      const reloading = host.reload("p");
+      await Promise.all(Array.from({ length: 8 }, () => until(reloading, load)));
+      expect((await reloading).error).toBeUndefined();
+      expect(await said(host)).toBe(`[${n}. ${n}]`);
+    }
+    expect(bad).toEqual([]);
+    expect(seen.size).toBeGreaterThan(10);
+    expect(made).toBeGreaterThan(160);
+  });
+
+  it("a host that closes does not wait for a version that is loading", async () => {
+    const root = folder({ "p.js": version(1) }, QUICK);
+    const host = await open(isolation, { plugins: [{ path: join(root, "p.js") }] });
+    write(root, { "p.js": `export default async () => { console.log("loading"); await new Promise(() => {}); };` });
+    const loading = next(host, "log");
+    const reloading = host.reload("p");
+    await loading;
+    await Promise.all([host.close(), expect(reloading).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" })]);
+  });
+});
+
+describe("a sandbox that dies during a reload", () => {
+  const root = folder({ "p.js": version(1) }, QUICK);
+  const shared = sharedHost("process", { plugins: [{ path: join(root, "p.js") }, plugin("other", "")] });
+
+  it.each([
+    ["fails then", `throw new Error("no");`, "ERR_PLUGIN_LOAD", " v1"],
+    ["loads then", "", undefined, " v2"],
+  ])("the old version serves until the end of it: a new one that %s", async (_, then, code, after) => {
+    const { host } = shared;
+    write(root, { "p.js": version(1) });
+    await host.reload("p");
+    write(root, {
+      "p.js": version(2).replace(
+        "(api) => {",
+        `async (api) => { console.log("loading"); await new Promise((r) => setTimeout(r, 200)); ${then}`,
+      ),
+    });
+    const loading = next(host, "log");
+    const restarted = next(host, "restart");
+    const reloading = host.reload("p");
+    await loading;
+    process.kill(host.pids()[0]!, "SIGKILL");
+    await restarted;
+    expect(await said(host)).toBe(" v1");
+    expect((await reloading).error?.code).toBe(code);
+    expect(await said(host)).toBe(after);
+  });
+
+  it("calls that an old version was at are made once more, by that version", async () => {
+    const { host } = shared;
+    write(root, { "p.js": version(3) });
+    await host.reload("p");
+    const running = host.run("message_sending", message("hold"));
+    await host.run("message_sending", message());
+    write(root, { "p.js": version(4) });
+    await host.reload("p");
+    const restarted = next(host, "restart");
+    process.kill(host.pids()[0]!, "SIGKILL");
+    await restarted;
+    expect((await running).result?.content).toBe("hold v3");
+    expect(await said(host)).toBe(" v4");
+  });
+});
