@@ -1,0 +1,85 @@
+/**
+ * What the gate holds Creel to: ratios to floors, never times. The bounds are recorded here, each about one and a half of what a quiet machine gives, so that
+ * noise passes and a doubling does not; on a crowded machine they only catch disasters. Whoever makes Creel faster lowers them.
+ */
+import { openHost } from "creel";
+import { creel } from "../creel.ts";
+import { emptyFloor } from "../floors/empty.ts";
+import { processFloor } from "../floors/process.ts";
+import { threadFloor } from "../floors/thread.ts";
+import { asPlugins, EXCLAIM, PASSING_GATE, POLICY_GATE } from "../handlers.ts";
+import { contestant } from "../../src/cli/bench/contestant.ts";
+import type { Contestant } from "../../src/cli/bench/contestant.ts";
+import { latency, over, throughput } from "../../src/cli/bench/measure.ts";
+import type { Effort } from "../../src/cli/bench/measure.ts";
+import type { Bounds } from "./decide.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly bounds: Bounds;
+  /** Creel, then its floor. */
+  readonly open: readonly [() => Promise<Contestant>, () => Contestant | Promise<Contestant>];
+  /** Per round: times as slow as the floor. */
+  readonly measure: (contestants: readonly [Contestant, Contestant], effort: Effort) => Promise<number[]>;
+}
+
+/** The quicker calls of a block: those that nobody else's work came between. */
+const PICK = 0.25;
+
+async function oneByOne(contestants: readonly [Contestant, Contestant], effort: Effort): Promise<number[]> {
+  const [subject, floor] = await latency(contestants, effort, { samples: 24, pick: PICK });
+  return over(subject, floor);
+}
+
+async function thousands(contestants: readonly [Contestant, Contestant], effort: Effort): Promise<number[]> {
+  const [subject, floor] = await latency(contestants, effort, { samples: 8, callsPerSample: 1_000, pick: PICK });
+  return over(subject, floor);
+}
+
+async function manyAtOnce(contestants: readonly [Contestant, Contestant], effort: Effort): Promise<number[]> {
+  const [subject, floor] = await throughput(contestants, effort, 64);
+  return over(floor, subject);
+}
+
+async function unheard(): Promise<Contestant> {
+  const host = await openHost({ isolation: "thread", lanes: 1, plugins: asPlugins(EXCLAIM, 1) });
+  const event = { toolName: "exec", params: { command: "ls" } };
+  return contestant(
+    "creel, nobody listens",
+    () => host.run("before_tool_call", event),
+    () => host.close(),
+  );
+}
+
+export const CHECKS: readonly Check[] = [
+  {
+    name: "one handler, thread",
+    bounds: { calm: 1.5, crowded: 4 },
+    open: [() => creel(POLICY_GATE, { isolation: "thread" }), () => threadFloor(POLICY_GATE)],
+    measure: oneByOne,
+  },
+  {
+    name: "one handler, process",
+    bounds: { calm: 1.7, crowded: 5 },
+    open: [() => creel(POLICY_GATE, { isolation: "process" }), () => processFloor(POLICY_GATE)],
+    measure: oneByOne,
+  },
+  {
+    name: "chain of ten",
+    bounds: { calm: 1.7, crowded: 4 },
+    open: [() => creel(PASSING_GATE, { isolation: "thread", handlers: 10 }), () => threadFloor(PASSING_GATE, { handlers: 10 })],
+    measure: oneByOne,
+  },
+  {
+    name: "nobody listens",
+    bounds: { calm: 3, crowded: 4 },
+    open: [unheard, emptyFloor],
+    measure: thousands,
+  },
+  {
+    name: "64 in flight, thread",
+    bounds: { calm: 1.6, crowded: 5 },
+    open: [() => creel(POLICY_GATE, { isolation: "thread" }), () => threadFloor(POLICY_GATE, { batched: false })],
+    measure: manyAtOnce,
+  },
+];

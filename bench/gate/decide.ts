@@ -1,0 +1,36 @@
+/** The gate's decision, without measuring: from ratios and bounds to "go on", "once more" or "slower than it was". */
+import type { Estimate } from "../../src/cli/bench/statistics.ts";
+
+/** Times as slow as its floor, at most. */
+export interface Bounds {
+  readonly calm: number;
+  /** Where other processes want the cores, too: waking up costs more than the work then, and Creel, with more code, loses its caches sooner. */
+  readonly crowded: number;
+}
+
+export interface Finding extends Estimate {
+  readonly isCrowded: boolean;
+}
+
+export function boundOf(bounds: Bounds, { isCrowded }: Finding): number {
+  return isCrowded ? bounds.crowded : bounds.calm;
+}
+
+/** The whole interval lies beyond the bound. What might be noise is none of the gate's business. */
+export function isBeyond(finding: Finding, bounds: Bounds): boolean {
+  return finding.low > boundOf(bounds, finding);
+}
+
+export interface Decision {
+  readonly verdict: "holds" | "slower";
+  /** One, or two if the first was beyond. */
+  readonly findings: readonly Finding[];
+}
+
+/** Measures once, and once more before it says no. */
+export async function decide(bounds: Bounds, measure: (attempt: number) => Promise<Finding>): Promise<Decision> {
+  const first = await measure(1);
+  if (!isBeyond(first, bounds)) return { verdict: "holds", findings: [first] };
+  const second = await measure(2);
+  return { verdict: isBeyond(second, bounds) ? "slower" : "holds", findings: [first, second] };
+}
