@@ -12,9 +12,22 @@ const TIMED = { timeout: Math.min(LIMITS.awaitedWallMs, LIMITS.cpuMs + LIMITS.tu
 export type Apply = (event: string, context: string) => string | undefined;
 
 export function isolateWith(handler: string, isTimed: boolean): { apply: Apply; dispose(): void } {
+  const { isolate, dispatch } = entered(handler);
+  const apply: Apply = isTimed
+    ? (event, ctx) => dispatch.applySync(undefined, [event, ctx], TIMED)
+    : (event, ctx) => dispatch.applySync(undefined, [event, ctx]);
+  return { apply, dispose: () => isolate.dispose() };
+}
+
+/** The same, entered in isolated-vm's asynchronous way. */
+export function asyncIsolateWith(handler: string): (...args: Parameters<Apply>) => Promise<ReturnType<Apply>> {
+  const { dispatch } = entered(handler);
+  return (event, context) => dispatch.apply(undefined, [event, context], TIMED);
+}
+
+function entered(handler: string): { isolate: ivm.Isolate; dispatch: ivm.Reference<Apply> } {
   const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
-  const context = isolate.createContextSync();
-  const dispatch = context.evalSync(
+  const dispatch = isolate.createContextSync().evalSync(
     `const handler = ${handler};
     (event, context) => {
       const result = handler(JSON.parse(event), JSON.parse(context));
@@ -22,8 +35,5 @@ export function isolateWith(handler: string, isTimed: boolean): { apply: Apply; 
     }`,
     { reference: true },
   ) as ivm.Reference<Apply>;
-  const apply: Apply = isTimed
-    ? (event, ctx) => dispatch.applySync(undefined, [event, ctx], TIMED)
-    : (event, ctx) => dispatch.applySync(undefined, [event, ctx]);
-  return { apply, dispose: () => isolate.dispose() };
+  return { isolate, dispatch };
 }
