@@ -20,8 +20,9 @@ import { ABSENT_MODULES } from "../src/protocol/modules/absent.ts";
 import { API_MEMBERS } from "../src/protocol/modules/api-members.ts";
 import type { MemberStatus } from "../src/protocol/modules/api-members.ts";
 import { GUEST_GLOBALS, GUEST_MODULES } from "../src/protocol/surface.ts";
-
-const MADE = "<!-- Made by scripts/docs.ts (npm run docs). Do not edit. -->";
+import { configPage, configSchema } from "./config-page.ts";
+import { anchor, code, list, MADE, table } from "./markdown.ts";
+import { permissionsPage } from "./permissions-page.ts";
 
 const KINDS: Record<HookKind, string> = {
   modify: "handlers run one after the other, each sees what those before it made of the event, and their results merge by field",
@@ -65,20 +66,7 @@ function openFieldsOf(schema: JsonSchema): SchemaField[] {
   });
 }
 
-const code = (value: string): string => `\`${value}\``;
-const list = (names: readonly string[]): string => names.map(code).join(", ");
 const duration = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms`);
-const anchor = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, "")
-    .replaceAll(" ", "-");
-
-const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n");
-}
 
 const fieldCells = ({ name, type, isRequired }: SchemaField): string[] => [code(name), code(type), isRequired ? "yes" : ""];
 
@@ -364,6 +352,9 @@ export const pages = (): Record<string, string> => ({
   "errors.md": errorsPage(),
   "cli.md": cliPage(),
   "openclaw-plugins.md": openclawPage(),
+  "permissions.md": permissionsPage(),
+  "config.md": configPage(),
+  "creel.schema.json": configSchema(),
 });
 
 export const pathOf = (page: string): string => fileURLToPath(new URL(`../docs/${page}`, import.meta.url));

@@ -1,5 +1,6 @@
 /** `creel.json`: OpenClaw's `plugins.*` keys, so that a block of an openclaw.json can be pasted, plus Creel's own. */
 import * as z from "zod";
+import { key, OPENCLAW } from "./config-key.ts";
 import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "./limits.ts";
 import { requestedPermissions } from "./permissions.ts";
@@ -10,64 +11,78 @@ const wallMs = z.number().positive().max(LIMITS.maxWallMs);
 
 const cpuMs = z.number().positive().max(LIMITS.maxCpuMs);
 
+const QUOTA = { description: "How much it may hold." };
+
 export const pluginHooksConfig = z.looseObject({
-  allowConversationAccess: z.boolean().optional(),
-  allowPromptInjection: z.boolean().optional(),
-  /** Wall time per call, for every hook of the plugin. */
-  timeoutMs: wallMs.optional(),
-  /** Wall time per call, per hook. */
-  timeouts: z.record(z.string(), wallMs).optional(),
-  /** CPU time per call. */
-  cpuMs: cpuMs.optional(),
-  /** Wall and CPU time per call, per hook. */
-  budgets: z.record(z.string(), z.strictObject({ timeoutMs: wallMs.optional(), cpuMs: cpuMs.optional() })).optional(),
+  allowConversationAccess: key(z.boolean(), "True: it may listen to hooks that carry conversations.", { ...OPENCLAW, default: false }),
+  allowPromptInjection: key(
+    z.boolean(),
+    "False: it may not listen to hooks that change prompts. For an installed plugin, what was accepted holds instead of the default.",
+    { ...OPENCLAW, default: true },
+  ),
+  timeoutMs: key(wallMs, "Wall time per call, for every hook of the plugin.", OPENCLAW),
+  timeouts: key(z.record(z.string(), wallMs), "Wall time per call, by hook.", OPENCLAW),
+  cpuMs: key(cpuMs, "CPU time per call.", { default: LIMITS.cpuMs }),
+  budgets: key(
+    z.record(
+      z.string(),
+      z.strictObject({
+        timeoutMs: key(wallMs, "Wall time per call, for this hook."),
+        cpuMs: key(cpuMs, "CPU time per call, for this hook."),
+      }),
+    ),
+    "Wall and CPU time per call, by hook.",
+  ),
 });
 export type PluginHooksConfig = z.infer<typeof pluginHooksConfig>;
 
 /** What the operator lets a plugin do beyond answering hooks. Nothing, unless it says so. */
 export const pluginGrants = z.strictObject({
-  session: z.array(z.enum(["get", "patch"])).optional(),
-  /** Where it may send HTTP requests. */
-  fetch: z.array(fetchGrant).optional(),
-  /** A store of its own, that survives restarts where there is a stateDir. */
-  kv: z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive() })]).optional(),
-  /** Work at a later time. */
-  schedule: z.literal(true).optional(),
-  /** A folder of its own to write to, behind Node's `fs`. */
-  fs: z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive().max(LIMITS.volumeMaxBytes) })]).optional(),
-  /** Names of variables of the gateway's environment that it may see. */
-  env: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).optional(),
-  /** An exact clock. With one, a plugin can measure what its neighbours do. */
-  clock: z.literal("fine").optional(),
-  /** WebAssembly. Its memory is not counted by the heap limit. */
-  wasm: z.literal(true).optional(),
+  session: key(z.array(z.enum(["get", "patch"])), "The gateway's sessions: read entries, change them."),
+  fetch: key(z.array(fetchGrant), "Where it may send HTTP requests: origins, or an origin with methods, a path and a secret."),
+  kv: key(
+    z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive().meta(QUOTA) })]),
+    "A store of its own, that survives restarts where there is a stateDir.",
+  ),
+  schedule: key(z.literal(true), "Work at a later time."),
+  fs: key(
+    z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive().max(LIMITS.volumeMaxBytes).meta(QUOTA) })]),
+    "Files of its own, behind Node's `fs`.",
+  ),
+  env: key(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), "Names of variables of the gateway's environment that it may see."),
+  clock: key(z.literal("fine"), "An exact clock. With one, a plugin can measure what its neighbours do."),
+  wasm: key(z.literal(true), "WebAssembly. Its memory is not counted by the heap limit."),
 });
 export type Grants = z.infer<typeof pluginGrants>;
 
 export const pluginEntryConfig = z.looseObject({
-  enabled: z.boolean().optional(),
-  config: z.record(z.string(), z.unknown()).optional(),
-  /** Variables that it sees in `process.env`, with their values; OpenClaw's key. */
-  env: z.record(z.string(), z.string()).optional(),
-  hooks: pluginHooksConfig.optional(),
-  grants: pluginGrants.optional(),
-  limits: pluginLimitsConfig.optional(),
+  enabled: key(z.boolean(), "False: known, not loaded.", { ...OPENCLAW, default: true }),
+  config: key(z.record(z.string(), z.unknown()), "What the plugin sees as `api.pluginConfig`.", OPENCLAW),
+  env: key(z.record(z.string(), z.string()), "Variables that it sees in `process.env`, with their values.", OPENCLAW),
+  hooks: key(pluginHooksConfig, "Which hooks it may listen to, and what a call of one may take.", OPENCLAW),
+  grants: key(
+    pluginGrants,
+    "What it may do beyond answering hooks; for an installed plugin, laid over what was accepted, key by key. [permissions.md](permissions.md)",
+  ),
+  limits: key(pluginLimitsConfig, "What it may take."),
 });
 
 /** A script whose default export is `(ctx) => result`. Strict: a misspelt `filter` would make it run for every agent. */
 export const turnHookEntry = z.strictObject({
-  script: z.string().min(1),
-  filter: z.strictObject({ agentId: z.union([z.string(), z.array(z.string()).min(1)]).optional() }).optional(),
-  /** Wall time per call. */
-  timeoutMs: wallMs.optional(),
-  enabled: z.boolean().optional(),
+  script: z.string().min(1).meta({ description: "The file." }),
+  filter: key(
+    z.strictObject({ agentId: key(z.union([z.string(), z.array(z.string()).min(1)]), "Of these agents. Without it: of all.") }),
+    "Which turns.",
+  ),
+  timeoutMs: key(wallMs, "Wall time per call."),
+  enabled: key(z.boolean(), "False: not loaded.", { default: true }),
 });
 export type TurnHookEntry = z.infer<typeof turnHookEntry>;
 
 /** What an operator says about one HOOK.md folder, by its hookKey. Hooks have keys of their own beside these. */
 export const hookEntryConfig = z.looseObject({
-  enabled: z.boolean().optional(),
-  env: z.record(z.string(), z.string()).optional(),
+  enabled: key(z.boolean(), "False: not loaded.", OPENCLAW),
+  env: key(z.record(z.string(), z.string()), "Variables that it sees, with their values.", OPENCLAW),
 });
 
 export const creelConfig = z.looseObject({
@@ -169,23 +184,25 @@ export const creelConfig = z.looseObject({
     "What the host sends along with plugins' requests, and they never see; a fetch grant names one. [fetch.md](fetch.md#secrets)",
   ),
   limits: key(pluginLimitsConfig, "What holds for every plugin that has no limits of its own."),
-  /** The log of what was blocked, failed and used, in the state folder. Strict: a misspelt key would record what nobody wants recorded. */
-  audit: z
-    .strictObject({
-      /** False: nothing is written. */
-      enabled: z.boolean().optional(),
-      /** `full` (default): with the events that handlers saw and what they returned, cut and without secrets. `none`: without. */
-      events: z.enum(["full", "none"]).optional(),
-      /** All its files together. */
-      maxBytes: z.int().min(LIMITS.auditMinBytes).optional(),
-    })
-    .optional(),
-  /** What plugins may have sent along with their requests without ever seeing it, by name; a fetch grant names one. */
-  secrets: z.record(secretName, secretConfig).optional(),
-  /** What holds for every plugin that has no limits of its own. */
-  limits: pluginLimitsConfig.optional(),
-  /** Where Creel keeps what must survive a restart; relative to this file. Without it, nothing does. */
-  stateDir: z.string().min(1).optional(),
+  audit: key(
+    // Strict: a misspelt key would record what nobody wants recorded.
+    z.strictObject({
+      enabled: key(z.boolean(), "False: nothing is written.", { default: true }),
+      events: key(
+        z.enum(["full", "none"]),
+        "`full`: with the events that handlers saw and what they returned, cut, and without the secrets that the host knows. `none`: without.",
+        { default: "full" },
+      ),
+      maxBytes: key(z.int().min(LIMITS.auditMinBytes), "All its files together; the oldest lines are given up.", {
+        default: LIMITS.auditBytes,
+      }),
+    }),
+    "The log of what was blocked, failed and used, in `audit/` of the state folder; `creel explain` reads it.",
+  ),
+  stateDir: key(
+    z.string().min(1),
+    "Where Creel keeps what must survive a restart, relative to this file: installed plugins, stores, files, jobs, quarantine. CREEL_STATE_DIR overrides it. Without one, nothing survives.",
+  ),
 });
 export type CreelConfig = z.infer<typeof creelConfig>;
 

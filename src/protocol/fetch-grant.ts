@@ -3,6 +3,7 @@
  * configuration is what the host compares; anything else is refused with the spelling to write instead.
  */
 import * as z from "zod";
+import { key } from "./config-key.ts";
 
 export const FETCH_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export type FetchMethod = (typeof FETCH_METHODS)[number];
@@ -47,13 +48,10 @@ export const fetchPrefix = checked(prefixFault);
 export const fetchGrant = z.union([
   origin,
   z.strictObject({
-    origin,
-    /** Default: all. */
-    methods: z.array(z.enum(FETCH_METHODS)).min(1).optional(),
-    /** Default: every path. `/v1` means `/v1` and what is below it. */
-    pathPrefix: fetchPrefix.optional(),
-    /** A name of `secrets`: the host sends it along. */
-    secret: z.string().optional(),
+    origin: origin.meta({ description: "Scheme, host and port, in the canonical spelling." }),
+    methods: key(z.array(z.enum(FETCH_METHODS)).min(1), "Only these. Without it: all."),
+    pathPrefix: key(fetchPrefix, "Only below it: `/v1` means `/v1` and what is below it. Without it: every path."),
+    secret: key(z.string(), "A name of `secrets`: the host sends it along."),
   }),
 ]);
 export type FetchGrant = z.infer<typeof fetchGrant>;

@@ -3,6 +3,7 @@
  * its name; the host puts the value into the request, and takes it out of the answer.
  */
 import * as z from "zod";
+import { key } from "./config-key.ts";
 import { origin } from "./fetch-grant.ts";
 
 /** Headers that are about the connection, or the host's own: no place for a secret. */
@@ -27,28 +28,23 @@ function exactlyOne(...keys: readonly string[]) {
 
 export const secretConfig = z
   .strictObject({
-    /** Who may be told. */
-    origins: z.array(secretOrigin).min(1),
-    /** A variable of the gateway's environment. */
-    env: z.string().min(1).optional(),
-    /** A file; relative to the configuration's. White space at its end is left out. */
-    file: z.string().min(1).optional(),
-    /** The value itself. Better kept elsewhere. */
-    value: z.string().optional(),
-    /** The header it is sent in. */
+    origins: z.array(secretOrigin).min(1).meta({ description: "Who may be told." }),
+    env: key(z.string().min(1), "Its value is in this variable of the gateway's environment."),
+    file: key(z.string().min(1), "Its value is in this file, relative to the configuration's. White space at its end is left out."),
+    value: key(z.string(), "The value itself. Better kept elsewhere."),
     header: z
       .string()
       .regex(/^[!#$%&'*+.^_`|~\w-]{1,128}$/, "it is not the name of a header")
       .refine((name) => !NOT_A_PLACE.test(name), "this header is the host's own: name another")
-      .optional(),
-    /** What the header says; `{secret}` is where the value goes. */
+      .optional()
+      .meta({ description: "The header it is sent in." }),
     format: z
       .string()
       .regex(/^[\u0020-\u007e]{0,256}$/, "it has characters that a header cannot have")
       .refine((format) => format.split("{secret}").length === 2, 'it must have one {secret} in it, such as "Bearer {secret}"')
-      .optional(),
-    /** The parameter of the URL's query it is sent in. */
-    query: z.string().min(1).max(128).optional(),
+      .optional()
+      .meta({ description: "What the header says; `{secret}` is where the value goes.", default: "{secret}" }),
+    query: key(z.string().min(1).max(128), "The parameter of the URL's query it is sent in."),
   })
   .superRefine(exactlyOne("env", "file", "value"))
   .superRefine(exactlyOne("header", "query"))

@@ -1,0 +1,105 @@
+/** docs/config.md and docs/creel.schema.json: the keys of creel.json, from their zod schema. */
+import { creelConfig } from "../src/protocol/config.ts";
+import { jsonSchema, typeOf, variantsOf } from "../src/protocol/json-schema.ts";
+import type { JsonSchema } from "../src/protocol/json-schema.ts";
+import { code, fence, MADE, page, table } from "./markdown.ts";
+
+/** What stands for the names that the operator gives, by the key above them. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  "plugins.entries": "<id>",
+  "hooks.internal.entries": "<hookKey>",
+  secrets: "<NAME>",
+};
+const OF_HOOKS = /(?:timeouts|budgets|failure)$/;
+
+interface Row {
+  readonly path: string;
+  readonly schema: JsonSchema;
+  /** Its own keys are those of this one, which stands above. */
+  readonly as?: string;
+}
+
+/** Every key below a schema, opened as `plugins.entries.<id>.enabled` and `hooks.agent.beforeTurn[].script`. `opened` has where each kind of object was. */
+function rowsOf(schema: JsonSchema, path: string, opened = new Map<string, string>()): Row[] {
+  return variantsOf(schema).flatMap((variant) => {
+    if (variant.type === "array") return rowsOf(variant.items as JsonSchema, `${path}[]`, opened);
+    if (variant.type !== "object") return [];
+    const named = Object.entries(variant.properties ?? {}).flatMap(([name, field]) => {
+      const below = path === "" ? name : `${path}.${name}`;
+      const kind = kindOf(field as JsonSchema);
+      const as = kind === undefined ? undefined : opened.get(kind);
+      if (as !== undefined) return [{ path: below, schema: field as JsonSchema, as }];
+      if (kind !== undefined) opened.set(kind, below);
+      return [{ path: below, schema: field as JsonSchema }, ...rowsOf(field as JsonSchema, below, opened)];
+    });
+    const others = variant.additionalProperties;
+    if (typeof others !== "object" || !isOpened(others)) return named;
+    return [...named, ...rowsOf(others, `${path}.${placeholder(path)}`, opened)];
+  });
+}
+
+/** Of what has several keys of its own: the same text for the same keys. */
+function kindOf({ description: _, ...schema }: JsonSchema): string | undefined {
+  const { properties = {} } = (schema.items ?? schema) as JsonSchema;
+  return Object.keys(properties).length > 3 ? JSON.stringify(schema) : undefined;
+}
+
+const isOpened = (schema: JsonSchema): boolean => variantsOf(schema).some(({ properties }) => properties !== undefined);
+
+const placeholder = (path: string): string => PLACEHOLDERS[path] ?? (OF_HOOKS.test(path) ? "<hook>" : "<name>");
+
+function rangeOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
+  const least = minimum ?? (exclusiveMinimum === undefined ? undefined : `more than ${exclusiveMinimum}`);
+  // Whole numbers have bounds of their own, which say nothing.
+  const most = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (least === undefined && most === undefined) return "";
+  if (most === undefined) return ` (${typeof least === "number" ? `at least ${least}` : least})`;
+  return typeof least === "number" ? ` (${least} to ${most})` : ` (up to ${most})`;
+}
+
+const EXAMPLE = `// creel.json
+{
+  "$schema": "./node_modules/creel/docs/creel.schema.json",
+  "stateDir": ".creel",
+  "plugins": {
+    "load": { "paths": ["./plugins/no-rm"] },
+    "entries": {
+      "weather": {
+        "config": { "town": "Ulm" },
+        "hooks": { "timeoutMs": 2000 },
+        "grants": { "fetch": [{ "origin": "https://api.example.com", "methods": ["GET"], "secret": "WEATHER" }] },
+        "limits": { "heapMb": 16 },
+      },
+    },
+  },
+  "secrets": {
+    "WEATHER": { "origins": ["https://api.example.com"], "env": "WEATHER_KEY", "header": "authorization", "format": "Bearer {secret}" },
+  },
+  "sandbox": { "walls": "required" },
+}`;
+
+export const configExample = (): string => EXAMPLE;
+
+export function configPage(): string {
+  const rows = rowsOf(jsonSchema(creelConfig), "").map(({ path, schema, as }) => [
+    code(path),
+    `${code(typeOf(schema))}${rangeOf(schema)}`,
+    schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
+    `${schema.openclaw === true ? "**OpenClaw** " : ""}${schema.description ?? ""}${as === undefined ? "" : ` Keys as in ${code(as)}.`}`,
+  ]);
+  return page(
+    MADE,
+    "# creel.json",
+    "Every key of a `creel.json`, made from the schema it is checked with. None has to be there. Comments and trailing commas are fine; a key that is there twice is an error. Keys marked **OpenClaw** are OpenClaw's own, with " +
+      "its meaning, so that a block of an `openclaw.json` can be pasted; what Creel does not know of such a block is left alone. Where a misspelt key would take something away from you (`grants`, `limits`, `sandbox`, `secrets`, turn hooks) unknown keys are refused.",
+    "`creel doctor --config creel.json` checks one. Editors complete and check it by [creel.schema.json](creel.schema.json): name it as `$schema`.",
+    fence("jsonc", EXAMPLE),
+    table(["key", "type", "default", "meaning"], rows),
+  );
+}
+
+/** For editors: without the marks that are for the page. */
+export function configSchema(): string {
+  const schema = { title: "creel.json", ...jsonSchema(creelConfig) };
+  return `${JSON.stringify(schema, (name, value: unknown) => (name === "openclaw" ? undefined : value), 2)}\n`;
+}
