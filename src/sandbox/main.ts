@@ -1,5 +1,6 @@
 /** Untrusted side: a lane's thread. The default export is the one long-running task that Piscina gives it. */
 import "./no-eval.ts";
+import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import { collectGarbage } from "./garbage.ts";
@@ -34,5 +35,5 @@ function linksOf(endpoint: Endpoint): { main: Link; sync: Link } {
 }
 
 function inherited(fd: number): Link {
-  return socketLink(new Socket({ fd, readable: true, writable: true }));
+  return socketLink(new Socket({ fd, readable: true, writable: true }), writeSync);
 }

@@ -76,7 +76,7 @@ contract("an installed plugin that only listens to hooks", (isolation) => {
     expect(lines.filter(({ fields }) => String(fields.text).endsWith("was loaded"))).toHaveLength(2);
 
     const heard = next(host, "log", ({ text }) => text === "heard new");
-    host.emit("command:new", { type: "command", action: "new", sessionKey: "agent:main:main" });
+    await host.run("command:new", { type: "command", action: "new", context: {}, sessionKey: "agent:main:main" });
     await heard;
     expect(statuses(host)).toMatchObject({ family: "ready", guard: "asleep", other: "asleep" });
   });
@@ -142,7 +142,14 @@ describe("nobody sleeps", () => {
   });
 
   it("where the gateway has hooks of its own, which nobody knew when the plugin was accepted", async () => {
-    const own = defineHook({ name: "own_hook", kind: "observe", event: z.looseObject({}), context: z.looseObject({}) });
+    const own = defineHook({
+      name: "own_hook",
+      kind: "observe",
+      summary: "of the gateway",
+      result: z.unknown(),
+      event: z.looseObject({}),
+      context: z.looseObject({}),
+    });
     await using host = await open(isolation, { config: { stateDir }, hooks: { own_hook: own } });
     expect(statuses(host)).toEqual({ first: "ready" });
   });

@@ -167,7 +167,7 @@ contract("a restart", (isolation) => {
   it("CREEL_STATE_DIR wins over stateDir", async () => {
     vi.stubEnv("CREEL_STATE_DIR", join(root, "elsewhere"));
     await leave((host) => fail(host, 15));
-    expect(readdirSync(join(root, "elsewhere"))).toEqual(["quarantine.json"]);
+    expect(readdirSync(join(root, "elsewhere"))).toContain("quarantine.json");
     expect(existsSync(stateDir)).toBe(false);
   });
 

@@ -3,6 +3,7 @@
  * per lane, inherited as file descriptors: nothing listens anywhere, and the pipes close when either side dies.
  */
 import { once } from "node:events";
+import { writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -50,7 +51,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
     (error: Error) => `the sandbox process could not be started: ${error.message}`,
   );
   return {
-    links: sockets.map((socket) => socketLink(socket)),
+    links: sockets.map((socket) => socketLink(socket, writeSync)),
     syncPorts: syncSockets.map((socket) => socketSync(socket)),
     ...(child.pid !== undefined && { pid: child.pid }),
     residentBytes: residentMeter(child.pid, walls.wrappers),
