@@ -388,7 +388,7 @@ export class Plugins {
     plugin.isOpening = false;
     plugin.status = "quarantined";
     plugin.error = refusal(plugin);
-    // SECURITY: one that never loaded has its stand-ins. test/contract/installed.test.ts
+    // SECURITY: one that never loaded has its stand-ins. test/contract/reload.test.ts
     const gates = plugin.registered ?? plugin.standIns;
     if (gates && this.#isCurrent(plugin) && this.#options.registry.handlersOf(plugin).length === 0)
       plugin.diagnostics = this.#declare(plugin, plugin.home!, gates);

@@ -1,10 +1,13 @@
 /** A plugin is loaded again while it serves: the new version takes over in one step, or the old one stays. No call is lost, and none meets both. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Host } from "creel";
 import { contract, next, open, plugin, recorder, sharedHost, statuses, until } from "../support/host.ts";
 import { folder, QUICK, write } from "../support/files.ts";
+import { putInstalled, tamper } from "../support/installed.ts";
+import { openState } from "../../src/state/state.ts";
+import type { Transaction } from "../../src/state/transaction.ts";
 
 const message = (content = "") => ({ to: "x", content });
 
@@ -16,6 +19,24 @@ function version(n: number, more = ""): string {
 }
 
 const said = async (host: Host, content = "") => (await host.run("message_sending", message(content))).result?.content;
+
+const service = (n: number, more = "") =>
+  version(n, `api.registerService({ id: "s", start: () => console.log("start ${n}"), stop: () => console.log("stop ${n}") }); ${more}`);
+
+const beats = (n: number) => version(n, `setInterval(() => console.log("${n}"), 20);`);
+
+const both = (n: number) => {
+  const first = `api.on("message_sending", (event) => ({ content: event.content + "[${n}" }), { priority: 1 });`;
+  const last = `api.on("message_sending", async (event) => { await null; return { content: event.content + " ${n}]" }; }, { priority: -1 });`;
+  return `export default (api) => { ${n % 2 ? first + last : `${last} api.on("session:patch", () => {}); ${first}`} };`;
+};
+
+/** Says what became of a question to its store, and which version it is. */
+const asks = (n: string, more = "") =>
+  `export default (api) => { api.on("message_sending", async (event) => (event.content === "hold" && await new Promise((r) => setTimeout(r, 100)), { content: event.content + " ${n} " + (await api.kv.get("x").then(() => "kept", () => "refused")) })); ${more} };`;
+
+const runs = (host: Host, id: string) =>
+  host.run("message_sending", message(), undefined, { plugin: id }).then(({ result }) => result?.content);
 
 const FAILING: Record<string, [source: string | undefined, code: string]> = {
   "cannot be bundled": [`export default (api) => {`, "ERR_PLUGIN_BUNDLE"],
@@ -76,11 +97,6 @@ contract("reload", (isolation) => {
     });
 
     it("its services go on, and are stopped when a good one comes", async () => {
-      const service = (n: number, more = "") =>
-        version(
-          n,
-          `api.registerService({ id: "s", start: () => console.log("start ${n}"), stop: () => console.log("stop ${n}") }); ${more}`,
-        );
       const { host } = shared;
       const heard: string[] = [];
       const off = host.on("log", ({ text }) => heard.push(text));
@@ -171,7 +187,6 @@ contract("reload", (isolation) => {
 
     it("its cell goes with its last call: of many versions only the last one is heard", async () => {
       const { host } = shared;
-      const beats = (n: number) => version(n, `setInterval(() => console.log("${n}"), 20);`);
       for (let n = 1; n <= 30; n++) {
         write(root, { "p.js": beats(n) });
         if (n === 30) void host.run("message_sending", message("hold"));
@@ -188,11 +203,6 @@ contract("reload", (isolation) => {
   });
 
   it("under load, twenty reloads lose no call, and no run meets two versions", async () => {
-    const both = (n: number) => {
-      const first = `api.on("message_sending", (event) => ({ content: event.content + "[${n}" }), { priority: 1 });`;
-      const last = `api.on("message_sending", async (event) => { await null; return { content: event.content + " ${n}]" }; }, { priority: -1 });`;
-      return `export default (api) => { ${n % 2 ? first + last : `${last} api.on("session:patch", () => {}); ${first}`} };`;
-    };
     const root = folder({ "p.js": both(0) }, QUICK);
     const between = plugin("between", `api.on("message_sending", (event) => ({ content: event.content + "." }));`);
     await using host = await open(isolation, { lanes: 2, plugins: [{ path: join(root, "p.js") }, between] });
@@ -230,6 +240,121 @@ contract("reload", (isolation) => {
   });
 });
 
+contract("reload of an installed plugin", (isolation) => {
+  const dir = join(folder({}, QUICK), "state");
+  const hooks = [{ hook: "message_sending", priority: 0 }];
+  const GATE = [...hooks, { hook: "before_tool_call", priority: 0 }];
+  const toolCall = { toolName: "t", params: {} };
+  beforeAll(async () => {
+    await putInstalled(dir, "m", asks("v1"));
+    await putInstalled(dir, "sleeper", asks("s1"), { functions: [] });
+  });
+  const shared = sharedHost(isolation, { config: { stateDir: dir, plugins: { load: { lazy: false } } } });
+  const change = (id: string, patch: Parameters<Transaction["update"]>[1]) =>
+    openState(dir).transaction((tx) => tx.update(id, patch).enabled);
+
+  it("takes in the new entry of the lock: version, code, grants and hooks together", async () => {
+    const { host } = shared;
+    expect(await runs(host, "m")).toBe(" v1 refused");
+    await putInstalled(dir, "m", asks("v2", `api.on("before_tool_call", () => ({ block: true }));`), {
+      version: "2.0.0",
+      grants: { kv: true },
+      hooks: GATE,
+    });
+    expect(await runs(host, "m")).toBe(" v1 refused");
+    expect(await host.reload("m")).toMatchObject({ status: "ready", version: "2.0.0", error: undefined, diagnostics: [] });
+    expect(await runs(host, "m")).toBe(" v2 kept");
+    expect((await host.run("before_tool_call", toolCall)).decision).toBe("block");
+  });
+
+  it("grants that were revoked are gone with the reload, and what the old version was at keeps its own", async () => {
+    const { host } = shared;
+    await change("m", { grants: {} });
+    const held = host.run("message_sending", message("hold"), undefined, { plugin: "m" });
+    await host.reload("m");
+    expect((await held).result?.content).toBe("hold v2 kept");
+    expect(await runs(host, "m")).toBe(" v2 refused");
+  });
+
+  it("SECURITY: if the new version fails, the old code goes on with the old grants and the old hooks", async () => {
+    const { host } = shared;
+    await putInstalled(dir, "m", `throw new Error("no");`, { version: "3.0.0", grants: { kv: true }, hooks });
+    expect(await host.reload("m")).toMatchObject({ status: "ready", version: "2.0.0", error: { code: "ERR_PLUGIN_LOAD" } });
+    expect(await runs(host, "m")).toBe(" v2 refused");
+    expect((await host.run("before_tool_call", toolCall)).decision).toBe("block");
+    const files = await putInstalled(dir, "m", asks("v4"), { version: "4.0.0", grants: { kv: true } });
+    tamper(join(files, "bundle.js"), (code) => code.replace("v4", "V4"));
+    expect(await host.reload("m")).toMatchObject({ status: "ready", version: "2.0.0", error: { code: "ERR_STATE_CHANGED" } });
+    expect(await runs(host, "m")).toBe(" v2 refused");
+  });
+
+  it("SECURITY: the gates of a version that did not serve, and whose next one fails, stay shut all the while", async () => {
+    const { host } = shared;
+    host.disable("m");
+    await putInstalled(dir, "m", `export default async () => { await new Promise((r) => setTimeout(r, 50)); throw new Error("no"); };`, {
+      version: "5.0.0",
+      hooks: GATE,
+    });
+    const block = async () => expect(await host.run("before_tool_call", toolCall)).toMatchObject({ decision: "block", by: "m" });
+    expect(await host.reload("m")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_LOAD" } });
+    await block();
+    await until(host.reload("m"), block);
+    await block();
+    await putInstalled(dir, "m", asks("v6"), { version: "6.0.0", hooks: GATE });
+    expect(await host.reload("m")).toMatchObject({ status: "ready", version: "6.0.0", error: undefined });
+    expect((await host.run("before_tool_call", toolCall)).decision).toBe("pass");
+  });
+
+  it("one that was disabled in the lock is disabled, and enabled again when it is", async () => {
+    const { host } = shared;
+    await change("m", { enabled: false });
+    expect(await host.reload("m")).toMatchObject({ status: "disabled", diagnostics: [expect.stringContaining("creel enable m")] });
+    expect(await runs(host, "m")).toBeUndefined();
+    await change("m", { enabled: true });
+    expect(await host.reload("m")).toMatchObject({ status: "ready", diagnostics: [] });
+    expect(await runs(host, "m")).toBe(" v6 refused");
+  });
+
+  it("one that was installed since is taken in, in its place by id; one that was uninstalled is gone", async () => {
+    const { host } = shared;
+    await expect(host.reload("a-new")).rejects.toMatchObject({ code: "ERR_PLUGIN_UNKNOWN" });
+    await putInstalled(dir, "a-new", asks("new"));
+    expect(await host.reload("a-new")).toMatchObject({ id: "a-new", status: "ready" });
+    expect(host.plugins().map(({ id }) => id)).toEqual(["a-new", "m", "sleeper"]);
+    expect(await said(host)).toBe(" new refused v6 refused s1 refused");
+    await openState(dir).transaction((tx) => tx.remove("a-new"));
+    expect(await host.reload("a-new")).toMatchObject({ status: "disabled", diagnostics: ["it is not installed any more"] });
+    expect(host.plugins().map(({ id }) => id)).toEqual(["m", "sleeper"]);
+    expect(await said(host)).toBe(" v6 refused s1 refused");
+    await expect(host.reload("a-new")).rejects.toMatchObject({ code: "ERR_PLUGIN_UNKNOWN" });
+  });
+
+  it("one that sleeps: the new version is loaded; if it fails, the old one sleeps on, and wakes as it was", async () => {
+    await using host = await open(isolation, { config: { stateDir: dir } });
+    expect(host.inspect("sleeper").status).toBe("asleep");
+    await putInstalled(dir, "sleeper", `throw new Error("no");`, { version: "2.0.0", grants: { kv: true } });
+    expect(await host.reload("sleeper")).toMatchObject({ status: "asleep", error: { code: "ERR_PLUGIN_LOAD" } });
+    expect(await runs(host, "sleeper")).toBe(" s1 refused");
+    await putInstalled(dir, "sleeper", asks("s3"), { version: "3.0.0", grants: { kv: true } });
+    expect(await host.reload("sleeper")).toMatchObject({ status: "ready", version: "3.0.0", error: undefined });
+    expect(await runs(host, "sleeper")).toBe(" s3 kept");
+  });
+
+  it("a lock that is broken changes nothing, and says so", async () => {
+    const { host } = shared;
+    tamper(join(dir, "creel.lock"), (text) => text.replace('"enabled": true', '"enabled": false'));
+    expect(await host.reload("m")).toMatchObject({ status: "ready", version: "6.0.0", error: { code: "ERR_STATE_LOCK" } });
+    await expect(host.reload("a-new")).rejects.toMatchObject({ code: "ERR_STATE_LOCK" });
+    expect(await runs(host, "m")).toBe(" v6 refused");
+  });
+});
+
+/** Ends the sandbox whenever a plugin says that it is being loaded. For the second time that is where it can hurt nobody else. */
+function killsLoading(host: Host): () => void {
+  let times = 0;
+  return host.on("log", () => process.kill(host.pids().at(times++ === 0 ? 0 : -1)!, "SIGKILL"));
+}
+
 describe("a sandbox that dies during a reload", () => {
   const root = folder({ "p.js": version(1) }, QUICK);
   const shared = sharedHost("process", { plugins: [{ path: join(root, "p.js") }, plugin("other", "")] });
@@ -256,6 +381,33 @@ describe("a sandbox that dies during a reload", () => {
     expect(await said(host)).toBe(" v1");
     expect((await reloading).error?.code).toBe(code);
     expect(await said(host)).toBe(after);
+  });
+
+  it("one that takes the sandbox down whenever it is loaded is given up, and the old version serves", async () => {
+    const { host } = shared;
+    write(root, { "p.js": version(1) });
+    await host.reload("p");
+    write(root, { "p.js": version(2).replace("(api) => {", `async (api) => { console.log("loading"); await new Promise(() => {});`) });
+    const off = killsLoading(host);
+    const { error, circuit, status } = await host.reload("p");
+    off();
+    expect(error).toMatchObject({
+      code: "ERR_PLUGIN_QUARANTINED",
+      message: expect.stringContaining("it took the sandbox down again while it was loaded"),
+    });
+    expect([status, circuit]).toMatchObject(["ready", { state: "closed", points: 0, kills: 0 }]);
+    expect(await said(host)).toBe(" v1");
+  });
+
+  it("SECURITY: a gate that took it down before it was ever loaded stays shut", async () => {
+    const dir = join(folder({}, QUICK), "state");
+    const source = `export default async () => { console.log("loading"); await new Promise(() => {}); };`;
+    await putInstalled(dir, "guard", source, { hooks: [{ hook: "before_tool_call", priority: 0 }], enabled: false });
+    await using host = await open("process", { config: { stateDir: dir } });
+    await openState(dir).transaction((tx) => tx.update("guard", { enabled: true }).id);
+    killsLoading(host);
+    expect((await host.reload("guard")).status).toBe("quarantined");
+    expect(await host.run("before_tool_call", { toolName: "t", params: {} })).toMatchObject({ decision: "block", by: "guard" });
   });
 
   it("calls that an old version was at are made once more, by that version", async () => {
