@@ -57,7 +57,7 @@ async function writeKey(socket: string, key: ServeKey): Promise<void> {
 }
 
 /** Does somebody listen there? The socket of a process that has died refuses. */
-function isAnswered(socket: string): Promise<boolean> {
+export function isAnswered(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socket);
     const done = (isThere: boolean): void => {

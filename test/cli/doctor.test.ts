@@ -36,6 +36,7 @@ function write(findings: Partial<Findings>): string {
     layers: [],
     required: ["network"],
     sandbox: { answers: true, startMs: 100 },
+    checks: [],
     isSound: true,
   };
   page({ ...sound, ...findings }, { width: 80, line: (line = "") => void (text += `${line}\n`), paint: (_, words) => words });
@@ -81,11 +82,22 @@ describe("creel doctor --config", () => {
       expect(layers.find((layer) => layer.name === name)).toMatchObject({ isOn: false, why: "the configuration says so" });
   });
 
-  it("refuses a key that there is not: a misspelt one would leave a wall out", async () => {
-    const { code, stderr } = await creel(["doctor", "--config", config({ wall: "required" })]);
+  it("a key that there is not is broken: a misspelt one would leave a wall out; everything else is looked at all the same", async () => {
+    const file = config({ wall: "required" });
+    const { code, stdout } = await creel(["doctor", "--json", "--config", file]);
     expect(code).toBe(1);
-    expect(stderr).toContain("sandbox");
-    expect(stderr).toContain("what to do:");
+    const { checks, sandbox } = JSON.parse(stdout) as Findings;
+    expect(sandbox.answers).toBe(true);
+    expect(checks.filter(({ status }) => status !== "ok")).toEqual([
+      {
+        area: "config",
+        status: "broken",
+        what: 'sandbox.wall: there is no such key; did you mean "walls"?',
+        where: `${file}:1`,
+        fix: 'write "walls"',
+      },
+    ]);
+    expect(checks.map(({ area }) => area)).toEqual(expect.arrayContaining(["node", "isolated-vm", "state", "socket", "clock"]));
   });
 });
 
@@ -108,6 +120,11 @@ describe("the doctor's page", () => {
     const text = write({ layers, isSound: false });
     expect(text).toMatch(/✗ network +no network\n +off: no tool\n +→ install it\n/);
     expect(text).toContain("missing of what matters most: network");
+  });
+
+  it("marks what is broken, and says where and what to do", () => {
+    const checks = [{ area: "lock", status: "broken", what: "it was changed", where: "/x/creel.lock", fix: "restore it" }] as const;
+    expect(write({ checks, isSound: false })).toMatch(/✗ lock +it was changed\n +at \/x\/creel.lock\n +→ restore it\n/);
   });
 
   it("says why no plugin answers", () => {

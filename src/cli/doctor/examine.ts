@@ -1,9 +1,23 @@
-/** What `creel doctor` finds out: which walls stand around the sandbox process here, and whether a plugin answers from inside them. */
-import { openHost } from "../../sdk/gateway.ts";
-import { readConfig } from "../../sdk/config-file.ts";
+/**
+ * What `creel doctor` finds out: which walls stand around the sandbox process here, whether a plugin answers from inside them, and whether what it
+ * all stands on is as it should be: Node, isolated-vm, the configuration, the state folder, the socket. It changes nothing.
+ */
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { openHostWith } from "../../sdk/gateway.ts";
+import { stateDirOf } from "../../sdk/config-file.ts";
+import { defaultSocket } from "../../sdk/serve-place.ts";
+import { openState } from "../../state/state.ts";
 import { findWalls } from "../../host/lanes/machine.ts";
 import { REQUIRED, wallsWanted } from "../../host/lanes/walls.ts";
 import type { Layer, LayerName, WallsWanted } from "../../host/lanes/walls.ts";
+import { ok } from "./check.ts";
+import type { Check } from "./check.ts";
+import { configCheck } from "./config-check.ts";
+import { referenceChecks } from "./references.ts";
+import { clockCheck, diskCheck, isolatedVmCheck, nodeCheck } from "./runtime.ts";
+import { socketChecks } from "./socket-check.ts";
+import { folderChecks, lockChecks, storeChecks } from "./state-check.ts";
 
 export interface Findings {
   readonly node: string;
@@ -16,7 +30,9 @@ export interface Findings {
   /** Layers without which a sandbox that was taken over reaches the machine. */
   readonly required: readonly LayerName[];
   readonly sandbox: Answered | Silent;
-  /** All that is required is on, and a plugin answers. */
+  /** Everything else that was looked at. */
+  readonly checks: readonly Check[];
+  /** All that is required is on, a plugin answers, and nothing is broken. */
   readonly isSound: boolean;
 }
 
@@ -33,11 +49,35 @@ interface Silent {
 const PLUGIN = { id: "doctor", source: `export default (api) => { api.on("message_sending", () => ({ content: "well" })); };` };
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-export async function examine(path: string | undefined): Promise<Findings> {
-  const config = (await readConfig(path)).sandbox;
-  const wanted = wallsWanted(config);
+export interface Subject {
+  readonly config?: string;
+  readonly "state-dir"?: string;
+  readonly socket?: string;
+}
+
+const DEFAULT = "creel.json";
+
+export async function examine(subject: Subject): Promise<Findings> {
+  const named = subject.config ?? (existsSync(DEFAULT) ? DEFAULT : undefined);
+  const file = named === undefined ? undefined : resolve(named);
+  const found = configCheck(file);
+  const base = file === undefined ? process.cwd() : dirname(file);
+  const { sandbox: wishes } = found.config;
+  const wanted = wallsWanted(wishes);
   const { layers, flags } = await findWalls(wanted);
-  const sandbox = await visit(config ?? {});
+  const sandbox = await visit(wishes ?? {});
+  const given = subject["state-dir"];
+  const dir = given === undefined ? stateDirOf(found.config, base) : resolve(given);
+  const { checks: state, ids, moments } = await stateChecks(dir);
+  const checks = [
+    nodeCheck(),
+    await isolatedVmCheck(),
+    ...found.checks,
+    ...(await referenceChecks(found, base, ids)),
+    ...state,
+    ...(await socketChecks(resolve(subject.socket ?? defaultSocket()))),
+    clockCheck(moments),
+  ];
   const isWalled = REQUIRED.every((name) => layers.find((layer) => layer.name === name)?.isOn);
   return {
     node: process.version,
@@ -47,14 +87,32 @@ export async function examine(path: string | undefined): Promise<Findings> {
     layers,
     required: REQUIRED,
     sandbox,
-    isSound: isWalled && sandbox.answers,
+    checks,
+    isSound: isWalled && sandbox.answers && checks.every(({ status }) => status !== "broken"),
+  };
+}
+
+async function stateChecks(dir: string | undefined): Promise<{ checks: Check[]; ids: string[]; moments: number[] }> {
+  const none = { ids: [], moments: [] };
+  if (dir === undefined)
+    return { ...none, checks: [ok("state", "no stateDir is set: no plugin can be installed, and nothing survives a restart")] };
+  if (!existsSync(dir)) return { ...none, checks: [ok("state", `${dir} is not there yet: the first install makes it`)] };
+  const { checks, entries } = await lockChecks(openState(dir));
+  return {
+    checks: [...(await folderChecks(dir)), ...checks, ...(await storeChecks(dir)), await diskCheck(dir)],
+    ids: entries.map(({ id }) => id),
+    moments: entries.map(({ accepted }) => Date.parse(accepted.at)),
   };
 }
 
 async function visit(sandbox: object): Promise<Answered | Silent> {
   const startedMs = performance.now();
   try {
-    await using host = await openHost({ isolation: "process", lanes: 1, config: { sandbox }, logger: silent, plugins: [PLUGIN] });
+    // Nothing of the operator's: what is installed may be what is broken.
+    await using host = await openHostWith(
+      { isolation: "process", lanes: 1, config: { sandbox }, logger: silent, plugins: [PLUGIN] },
+      { isBare: true },
+    );
     const { result, calls } = await host.run("message_sending", { to: "doctor", content: "how do you feel?" });
     if (result?.content === "well") return { answers: true, startMs: performance.now() - startedMs };
     return { answers: false, error: calls[0]?.error?.message ?? host.inspect(PLUGIN.id).error?.message ?? "it did not answer" };

@@ -1,0 +1,50 @@
+/** What a creel.json refers to, and whether that is there: paths, secrets, plugins by their ids. */
+import { existsSync } from "node:fs";
+import { readSecrets } from "../../host/services/secrets.ts";
+import { suggest } from "../../host/suggest.ts";
+import type { CreelConfig } from "../../protocol/config.ts";
+import { CreelError } from "../../protocol/errors.ts";
+import { resolveFrom } from "../../sdk/config-file.ts";
+import { broken, warn } from "./check.ts";
+import type { Check } from "./check.ts";
+import type { ConfigFindings } from "./config-check.ts";
+
+/** `installed`: the ids in the lock. */
+export async function referenceChecks({ config, whereIs }: ConfigFindings, base: string, installed: readonly string[]): Promise<Check[]> {
+  const checks = pathsOf(config)
+    .filter(({ path }) => !existsSync(resolveFrom(base, path)))
+    .map(({ path, at }) =>
+      broken("config", `${at.join(".")}: there is no ${path}`, "write a path that is there, relative to the creel.json", whereIs(at)),
+    );
+  for (const [name, source] of Object.entries(config.secrets ?? {})) {
+    const at = ["secrets", name];
+    await readSecrets({ [name]: source }, (path) => resolveFrom(base, path)).catch((error: unknown) => {
+      if (!(error instanceof CreelError)) throw error;
+      checks.push(broken("config", error.message, error.fix, whereIs(at)));
+    });
+  }
+  for (const id of Object.keys(config.plugins?.entries ?? {})) {
+    // It may be the id of a plugin that the gateway brings, or of one in a folder.
+    const meant = installed.includes(id) ? "" : suggest(id, installed);
+    const at = ["plugins", "entries", id];
+    if (meant !== "")
+      checks.push(warn("config", `${at.join(".")}: no plugin of that id is installed${meant}`, "write the plugin's id", whereIs(at)));
+  }
+  return checks;
+}
+
+const list = (paths: readonly string[] | undefined, at: readonly string[]) =>
+  (paths ?? []).map((path, index) => ({ path, at: [...at, String(index)] }));
+
+function pathsOf({ plugins, hooks }: CreelConfig): { path: string; at: string[] }[] {
+  const scripts = (["beforeTurn", "afterTurn", "onTurnError"] as const).flatMap((turn) =>
+    (hooks?.agent?.[turn] ?? [])
+      .map(({ script, enabled }, index) => ({ path: script, at: ["hooks", "agent", turn, String(index), "script"], enabled }))
+      .filter(({ enabled }) => enabled !== false),
+  );
+  return [
+    ...list(plugins?.load?.paths, ["plugins", "load", "paths"]),
+    ...list(hooks?.internal?.load?.extraDirs, ["hooks", "internal", "load", "extraDirs"]),
+    ...scripts,
+  ];
+}

@@ -1,0 +1,106 @@
+/** The ground that everything stands on: Node, isolated-vm's binary, the disk, the clock. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, relative } from "node:path";
+import { promisify } from "node:util";
+import { broken, ok, warn } from "./check.ts";
+import type { Check } from "./check.ts";
+
+const run = promisify(execFile);
+const require = createRequire(import.meta.url);
+
+const own = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+  engines: { node: string };
+  dependencies: Record<string, string>;
+};
+/** The first version that will do, as in `>=24`. */
+const NEEDED = Number(/\d+/.exec(own.engines.node)![0]);
+
+export function nodeCheck(version = process.version): Check {
+  const major = Number(/^v(\d+)/.exec(version)?.[1]);
+  if (major >= NEEDED) return ok("node", `Node ${version}`);
+  return broken("node", `Node ${version} is too old: ${NEEDED} or later is needed`, `install Node ${NEEDED} and run creel with it`);
+}
+
+/** In a process of its own: what is broken may take it down. It makes an isolate, since a binary of another Node loads and then fails. */
+const TRIAL = `
+  const { createRequire } = require("node:module");
+  const home = process.argv[1];
+  const binary = createRequire(home + "/package.json")("node-gyp-build").path(home);
+  const { Isolate } = require(home);
+  const isolate = new Isolate({ memoryLimit: 8 });
+  if (isolate.createContextSync().evalSync("6 * 7") !== 42) throw new Error("an isolate cannot count");
+  console.log(binary);
+  // Ended in a hurry: nothing is left to be torn down.
+  process.exit();
+`;
+const REBUILD = `run "npm rebuild isolated-vm" where Creel is installed; without a prebuilt binary that takes a C++ compiler and Python`;
+
+/** `home`: the folder of the package. */
+export async function isolatedVmCheck(home = homeOf()): Promise<Check> {
+  if (home === undefined) return broken("isolated-vm", "isolated-vm is not installed", `run "npm install" where Creel is installed`);
+  const wanted = own.dependencies["isolated-vm"]!;
+  try {
+    const { version } = JSON.parse(readFileSync(`${home}/package.json`, "utf8")) as { version: string };
+    const { stdout } = await run(process.execPath, ["--no-node-snapshot", "-e", TRIAL, home], { timeout: 20_000 });
+    const binary = relative(home, stdout.trim());
+    const made = binary.startsWith("prebuilds") ? "prebuilt" : "built on this machine";
+    const platform = `${process.platform} ${process.arch}`;
+    if (version !== wanted)
+      return warn(
+        "isolated-vm",
+        `isolated-vm ${version} is installed, and ${wanted} is the one that Creel was tested with`,
+        `run "npm install" where Creel is installed`,
+      );
+    return ok("isolated-vm", `isolated-vm ${version} makes isolates: ${made} for ${platform} (${binary})`);
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    const said = (stderr ?? "").split("\n").find((line) => /Error|Assertion|No native build/.test(line)) ?? message.split("\n")[0]!;
+    return broken("isolated-vm", `isolated-vm does not work: ${said.trim().slice(0, 300)}`, REBUILD);
+  }
+}
+
+function homeOf(): string | undefined {
+  try {
+    return dirname(require.resolve("isolated-vm/package.json"));
+  } catch {
+    return undefined;
+  }
+}
+
+const MB = 2 ** 20;
+/** A plugin with what it needs may have so much, and is there twice while it is installed. */
+const SCARCE_BYTES = 512 * MB;
+const FULL_BYTES = 64 * MB;
+
+export async function diskCheck(dir: string): Promise<Check> {
+  const { bavail, bsize } = await statfs(dir);
+  return spaceCheck(dir, bavail * bsize);
+}
+
+export function spaceCheck(dir: string, bytes: number): Check {
+  const left = `${bytes >= 1024 * MB ? `${(bytes / 1024 / MB).toFixed(1)} GB` : `${Math.floor(bytes / MB)} MB`} free for the state folder`;
+  const fix = "make room there, or move the folder and name the new place in stateDir";
+  if (bytes < FULL_BYTES) return broken("disk", `only ${left}: what plugins store may be refused`, fix, dir);
+  return bytes < SCARCE_BYTES ? warn("disk", `only ${left}`, fix, dir) : ok("disk", left);
+}
+
+/** No release of Creel is older: a clock before that was never set. */
+const FIRST_RELEASE = Date.parse("2026-01-01");
+const SLACK_MS = 5 * 60_000;
+
+/** `known`: moments that have been, by what was written down. */
+export function clockCheck(known: readonly number[], now = Date.now()): Check {
+  const fix = "set the clock, and let it be kept by NTP: certificates, schedules and the lock go by it";
+  if (now < FIRST_RELEASE) return broken("clock", `it is ${new Date(now).toISOString()} by the clock, which cannot be`, fix);
+  const latest = Math.max(...known, 0);
+  if (latest > now + SLACK_MS)
+    return warn(
+      "clock",
+      `the clock is behind what the lock has seen (${new Date(latest).toISOString()}): it was set back, or another machine's is fast`,
+      fix,
+    );
+  return ok("clock", "the clock is not behind what was written down");
+}

@@ -1,0 +1,122 @@
+/** The state folder: who may enter it, the lock, every file of every plugin against the lock, what nobody refers to, the databases. Nothing is changed. */
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { isBusy } from "../../host/store/database.ts";
+import { CreelError } from "../../protocol/errors.ts";
+import { bundleOf } from "../../state/bundle-files.ts";
+import type { LockEntry } from "../../state/lock.ts";
+import type { State } from "../../state/state.ts";
+import { broken, ok, warn } from "./check.ts";
+import type { Check } from "./check.ts";
+
+/** Files that say who may do what, or what users have said: nobody else's business. */
+const PRIVATE = ["creel.lock", "quarantine.json", "schedule.sqlite", "kv", "volumes", "store", "staging", "work", "retired", "audit"];
+
+export async function folderChecks(dir: string): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const path of [dir, ...PRIVATE.map((name) => join(dir, name))]) {
+    const found = await lstat(path).catch(() => undefined);
+    if (!found) continue;
+    const mode = found.mode & 0o777;
+    const is = `has mode ${mode.toString(8).padStart(4, "0")}`;
+    const fix = `chmod go-rwx ${path}`;
+    if (found.isSymbolicLink())
+      checks.push(broken("state", `${path} is a link: whoever made it says where it leads`, "put a real one in its place", path));
+    else if (process.getuid && found.uid !== process.getuid())
+      checks.push(broken("state", `${path} belongs to another user (${found.uid})`, `chown ${process.getuid()} ${path}`, path));
+    else if ((mode & 0o022) !== 0) checks.push(broken("state", `${path} ${is}: others can write it`, fix, path));
+    // Inside of a folder that nobody may enter, nobody reads.
+    else if (path === dir && (mode & 0o055) !== 0) checks.push(warn("state", `${path} ${is}: others can look into it`, fix, path));
+  }
+  return checks.length > 0 ? checks : [ok("state", `${dir} is nobody else's`)];
+}
+
+export async function lockChecks(state: State): Promise<{ checks: Check[]; entries: readonly LockEntry[] }> {
+  let entries: LockEntry[];
+  try {
+    entries = [...(await state.read()).values()];
+  } catch (error) {
+    return { checks: [complaint("lock", error)], entries: [] };
+  }
+  const checks: Check[] = [];
+  for (const { id, enabled } of entries) {
+    try {
+      bundleOf(await state.load(id));
+    } catch (error) {
+      const one = complaint("lock", error);
+      // Nobody loads it.
+      checks.push(enabled ? one : { ...one, status: "warn" });
+    }
+  }
+  const intact = `${entries.length - checks.length} of ${entries.length} installed plugins are byte for byte what was accepted`;
+  if (checks.length === 0) checks.push(ok("lock", entries.length === 0 ? "no plugin is installed" : intact));
+  return { checks: [...checks, ...(await orphanChecks(state.dir, entries))], entries };
+}
+
+/** What whoever was killed has left, and files that were never cleared away. */
+async function orphanChecks(dir: string, entries: readonly LockEntry[]): Promise<Check[]> {
+  const names = async (folder: string): Promise<string[]> => readdir(join(dir, folder)).catch(() => []);
+  const used = new Set(entries.map(({ store }) => store));
+  const retired = new Set(await names("retired"));
+  const orphans = (await names("store")).filter((name) => !used.has(name) && !retired.has(name));
+  const left = [...(await names("staging")), ...(await names("work"))];
+  const checks: Check[] = [];
+  if (orphans.length > 0)
+    checks.push(
+      warn(
+        "lock",
+        `${orphans.length} folders of the store are in no entry of the lock (${orphans[0]}${orphans.length > 1 ? ", …" : ""})`,
+        "nothing: the next change of the state clears them away; if you restored a backup, see that the lock is of the same time",
+        join(dir, "store"),
+      ),
+    );
+  if (left.length > 0)
+    checks.push(
+      warn(
+        "lock",
+        `${left.length} unfinished installations lie around`,
+        "nothing, if one is running; otherwise the next install clears them away",
+        join(dir, "work"),
+      ),
+    );
+  return checks;
+}
+
+export async function storeChecks(dir: string): Promise<Check[]> {
+  const inside = async (folder: string): Promise<string[]> =>
+    (await readdir(join(dir, folder)).catch(() => [])).map((name) => join(dir, folder, name));
+  const all = [...(await inside(".")), ...(await inside("kv")), ...(await inside("volumes"))];
+  const aside = all.filter((path) => /\.broken-[^/]*$/.test(path) && !/-(?:wal|shm)$/.test(path));
+  const files = all.filter((path) => path.endsWith(".sqlite"));
+  const checks = [
+    ...files.flatMap(databaseCheck),
+    ...aside.map((path) =>
+      warn("stores", `${path} was set aside because it was damaged; what it held is not seen`, "mend it with sqlite3, or delete it", path),
+    ),
+  ];
+  return checks.length > 0 ? checks : [ok("stores", files.length === 0 ? "nothing is stored yet" : `${files.length} databases are sound`)];
+}
+
+/** Nothing, if it is sound. */
+function databaseCheck(path: string): Check[] {
+  const fix =
+    "stop the gateway and put a backup in its place; without one, leave it: the gateway sets it aside and the plugin starts with an empty store";
+  try {
+    using database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+    const rows = database.prepare("PRAGMA quick_check(1)").all() as { quick_check: string }[];
+    const [first] = rows;
+    return first?.quick_check === "ok" ? [] : [broken("stores", `${path} is damaged: ${first?.quick_check ?? "no answer"}`, fix, path)];
+  } catch (error) {
+    const { message } = error as Error;
+    if (isBusy(error)) return [warn("stores", `${path} is locked by somebody`, "ask again later", path)];
+    return [broken("stores", `${path} cannot be read: ${message}`, fix, path)];
+  }
+}
+
+function complaint(area: Check["area"], error: unknown): Check {
+  if (!(error instanceof CreelError)) throw error;
+  const { file, dir } = error.params;
+  const where = [file, dir].find((path) => typeof path === "string");
+  return broken(area, error.message, error.fix, where);
+}
