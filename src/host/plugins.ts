@@ -1,21 +1,17 @@
 /** Trusted side: the plugins of a host: bundled, placed in lanes, loaded, and what they registered taken down. */
-import { pack } from "../protocol/frame.ts";
 import type { LaneMessage } from "../protocol/messages.ts";
 import type { CallError } from "../protocol/outcome.ts";
-import { registration } from "../protocol/registration.ts";
 import type { Registration } from "../protocol/registration.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { limitsOf } from "./budget.ts";
 import { refusal } from "./breaker.ts";
 import type { Breaker } from "./breaker.ts";
 import type { HostEvents } from "./events.ts";
 import type { Functions } from "./functions.ts";
-import { guestError, oneLine, ownError } from "./guest-error.ts";
-import { firstIssue } from "./issues.ts";
+import { ownError } from "./guest-error.ts";
 import type { LaneClient } from "./lanes/lane-client.ts";
 import { Cells } from "./cells.ts";
-import { factsOf } from "./guest-facts.ts";
+import { openingFrame, readOpened } from "./opening.ts";
 import { inOrder, isLoaded } from "./plugin.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { PluginServices } from "./plugin-services.ts";
@@ -25,7 +21,6 @@ import type { Stage } from "./reloads.ts";
 import type { RunInput } from "./runner/run-input.ts";
 import type { Registry } from "./registry.ts";
 import { Sleepers } from "./sleepers.ts";
-import { touchedRemark } from "./touched.ts";
 
 export interface PluginsOptions {
   readonly registry: Registry;
@@ -116,7 +111,7 @@ export class Plugins {
   openings(lane: LaneClient): string[] {
     return this.#everyone()
       .filter((plugin) => plugin.home?.lane === lane && plugin.bundle && isLoaded(plugin))
-      .map((plugin) => this.#opening(plugin));
+      .map((plugin) => openingFrame(plugin));
   }
 
   /** CPU time that a turn of a cell's own may take; undefined: it is not in that lane. */
@@ -146,6 +141,7 @@ export class Plugins {
   /** The host is closing: nothing is waited for any more. */
   close(): void {
     this.#reloads.close();
+    for (const plugin of this.#all.values()) this.#settled.get(plugin)?.resolve();
   }
 
   /**
@@ -206,23 +202,8 @@ export class Plugins {
     plugin.isOpening = false;
     if (plugin.isRetired) return;
     plugin.loadMs = loadMs;
-    if (!ok) return this.#failed(plugin, loadError(guestError(body, plugin.bundle)));
-    let declared: unknown;
-    try {
-      declared = JSON.parse(body);
-    } catch {
-      declared = undefined;
-    }
-    const parsed = registration.safeParse(declared);
-    if (!parsed.success) return this.#failed(plugin, ownError("ERR_PLUGIN_REGISTRATION", firstIssue(parsed.error)));
-    const found = parsed.data;
-    plugin.name = oneLine(found.name ?? plugin.name, LIMITS.nameChars);
-    plugin.version ??= found.version && oneLine(found.version, 64);
-    plugin.registered = found.handlers;
-    const diagnostics = (found.touched ?? []).map(touchedRemark);
-    if (found.id !== undefined && found.id !== plugin.id)
-      diagnostics.push(`the plugin calls itself "${oneLine(found.id, LIMITS.nameChars)}"; here it is "${plugin.id}"`);
-    plugin.diagnostics = diagnostics;
+    const fault = readOpened(plugin, ok, body);
+    if (fault) return this.#failed(plugin, fault);
     plugin.status = "ready";
     plugin.loadDeaths = 0;
     if (this.#isCurrent(plugin)) this.#admit(plugin);
@@ -232,7 +213,6 @@ export class Plugins {
   /** It has registered: from now on runs meet it. */
   #admit(plugin: Plugin): void {
     plugin.diagnostics = [...this.#declare(plugin, plugin.home!, plugin.registered!), ...plugin.diagnostics];
-    plugin.error = undefined;
     this.#settle(plugin);
     this.#options.services.loaded(plugin);
   }
@@ -358,20 +338,7 @@ export class Plugins {
   #open(plugin: Plugin): void {
     const { lane } = plugin.home!;
     // A lane that is not there yet is told when it comes.
-    if (lane.isConnected) lane.postFrame(this.#opening(plugin));
-  }
-
-  #opening(plugin: Plugin): string {
-    plugin.isOpening = true;
-    const { id, home, budget, grants, bundle } = plugin;
-    const hasFineClock = grants.clock === "fine";
-    const hasVolume = grants.fs !== undefined && bundle!.readsFiles;
-    return pack(
-      { kind: "open", cell: home!.cell, plugin: id, limits: limitsOf(budget), hasFineClock, hasVolume },
-      bundle!.code,
-      JSON.stringify(factsOf(plugin)),
-      bundle!.own,
-    );
+    if (lane.isConnected) lane.postFrame(openingFrame(plugin));
   }
 
   #failed(plugin: Plugin, error: CallError): void {
@@ -426,11 +393,4 @@ export class Plugins {
       ...(error && { error: error.at ? `${error.message} (${error.at})` : error.message }),
     });
   }
-}
-
-/** What a handler's failure is called when it happens while loading. */
-function loadError(error: CallError): CallError {
-  return error.code === "ERR_CALL_FAILED"
-    ? { ...error, code: "ERR_PLUGIN_LOAD", message: error.message.replace(/^the handler threw: /, "the plugin failed while loading: ") }
-    : error;
 }

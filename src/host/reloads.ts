@@ -126,6 +126,7 @@ export class Reloads {
       if (!old || !(error instanceof CreelError)) throw error;
       return this.#refuse(old, ownError(error.code, error.params));
     }
+    if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
     if (!old) {
       if (!plugin) throw new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: id });
       await stage.takeIn(plugin);
