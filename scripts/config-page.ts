@@ -39,9 +39,9 @@ function rowsOf(schema: JsonSchema, path: string, opened = new Map<string, strin
 }
 
 /** Of what has several keys of its own: the same text for the same keys. */
-function kindOf({ description: _, ...schema }: JsonSchema): string | undefined {
+function kindOf(schema: JsonSchema): string | undefined {
   const { properties = {} } = (schema.items ?? schema) as JsonSchema;
-  return Object.keys(properties).length > 3 ? JSON.stringify(schema) : undefined;
+  return Object.keys(properties).length > 3 ? JSON.stringify(properties) : undefined;
 }
 
 const isOpened = (schema: JsonSchema): boolean => variantsOf(schema).some(({ properties }) => properties !== undefined);

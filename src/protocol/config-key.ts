@@ -11,5 +11,5 @@ export interface KeyNotes {
 export const OPENCLAW = { openclaw: true } as const satisfies KeyNotes;
 
 export function key<T extends z.ZodType>(schema: T, description: string, notes: KeyNotes = {}): z.ZodOptional<T> {
-  return schema.optional().meta({ description, ...notes }) as z.ZodOptional<T>;
+  return schema.optional().meta({ description, ...notes });
 }

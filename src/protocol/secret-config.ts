@@ -19,7 +19,7 @@ const secretOrigin = origin.refine((text) => text.startsWith("https:") || LOOPBA
 
 function exactlyOne(...keys: readonly string[]) {
   return (value: Record<string, unknown>, context: z.core.$RefinementCtx) => {
-    const given = keys.filter((key) => value[key] !== undefined);
+    const given = keys.filter((name) => value[name] !== undefined);
     if (given.length === 1) return;
     const message = `exactly one of ${keys.join(", ")} must be there${given.length > 1 ? `, not ${given.join(" and ")}` : ""}`;
     context.issues.push({ code: "custom", message, input: undefined, path: [] });

@@ -70,7 +70,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
 }
 
 // SECURITY: comes from the sandbox, so it is checked before it is believed. test/host/process-unit.test.ts
-function readMessage(frame: string, lanes: number): UnitMessage | undefined {
+export function readMessage(frame: string, lanes: number): UnitMessage | undefined {
   try {
     const message = unitMessage.parse(unpack(frame).header);
     return message.kind === "held" && message.lane >= lanes ? undefined : message;
