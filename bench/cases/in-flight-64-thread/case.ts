@@ -22,7 +22,7 @@ export default {
         const [subject, floor, single, untimed] = series;
         return {
           ratios: [
-            ratio("creel / floor with a message per call, throughput", over(subject, single), { atLeast: 0.75 }),
+            ratio("creel / floor with a message per call, throughput", over(subject, single), { atLeast: 0.85 }),
             ratio("creel / floor that batches by hand", over(subject, floor)),
             ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
           ],

@@ -22,8 +22,8 @@ export default {
         const [subject, thread, floor, untimed] = series;
         return {
           ratios: [
-            ratio("creel / floor, latency", over(subject, floor), { atMost: 1.3 }),
-            ratio("creel, process / creel, thread", over(subject, thread), { atMost: 1.5 }),
+            ratio("creel / floor, latency", over(subject, floor), { atMost: 1.25 }),
+            ratio("creel, process / creel, thread", over(subject, thread), { atMost: 1.4 }),
             ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
           ],
           series,

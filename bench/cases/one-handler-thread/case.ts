@@ -17,7 +17,7 @@ export default {
         const [subject, floor, untimed] = series;
         return {
           ratios: [
-            ratio("creel / floor, latency", over(subject, floor), { atMost: 1.3 }),
+            ratio("creel / floor, latency", over(subject, floor), { atMost: 1.2 }),
             ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
           ],
           series,
