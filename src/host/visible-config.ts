@@ -32,7 +32,7 @@ const KNOWN_SECRET = /\b(?:sk-|sk_live_|rk_live_|gh[opsu]_|github_pat_|glpat-|xo
 
 /** SECURITY: it goes into the plugin's cell. test/host/visible-config.test.ts */
 export function visibleConfig(config: CreelConfig, id: string, own: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { stateDir: _, plugins = {}, hooks = {}, sandbox: __, limits: ___, ...rest } = config;
+  const { stateDir: _, plugins = {}, hooks = {}, sandbox: __, limits: ___, audit: ________, ...rest } = config;
   const { entries = {}, load: ____, ...ofPlugins } = plugins;
   const { agent: _____, internal, ...ofHooks } = hooks;
   const { load: ______, entries: _______, ...ofInternal } = internal ?? {};

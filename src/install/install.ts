@@ -206,7 +206,8 @@ function otherSource(source: Source, before: LockEntry): InstallFinding[] {
   return [{ rule: "other-source", severity: "critical", file: "package.json", line: 1, message }];
 }
 
-function withoutVersion(spec: string): string {
+/** A source, whichever version of it. */
+export function withoutVersion(spec: string): string {
   return spec.startsWith("git:") ? spec.replace(/#.*$/s, "") : spec.replace(/^((?!file:)@?[^@]+)@.*$/s, "$1");
 }
 

@@ -16,7 +16,7 @@ export interface VerbWords {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionWords[];
-  /** What may follow it beside options. Empty: a file. */
+  /** What may come right behind it. Empty: a file. */
   readonly values: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export function wordsOf(verbs: readonly Verb[]): VerbWords[] {
   return verbs.map(({ name, summary, takes, options }) => ({
     name,
     summary,
-    values: takes === undefined ? [] : valuesOf(takes.replaceAll(/[<>[\]]/g, "")),
+    values: takes === undefined ? [] : valuesOf(takes.replaceAll(/[<>[\]]/g, "").split(" ", 1)[0]!),
     options: Object.entries({ ...options, ...COMMON }).map(([option, { help, type, choices, value }]) => ({
       name: `--${option}`,
       help,

@@ -66,7 +66,7 @@ export function explainPage(
   line();
   line(paint("bold", "What to do"));
   for (const text of advice)
-    for (const [index, part] of wrap(oneLine(text, 1_000), width - 4).entries()) line(`  ${index === 0 ? "•" : " "} ${part}`);
+    for (const [index, words] of wrap(oneLine(text, 1_000), width - 4).entries()) line(`  ${index === 0 ? "•" : " "} ${words}`);
 }
 
 function callHead(

@@ -3,9 +3,9 @@ import type { Review, ReviewAsk } from "../../install/review.ts";
 import { severities } from "../../install/review.ts";
 import { wrap } from "../ui/text.ts";
 import type { Style, Terminal } from "../ui/terminal.ts";
+import { SIGN } from "./signs.ts";
 
 const SEVERITY: Record<string, Style> = { critical: "red", warn: "yellow", info: "gray" };
-const SIGN: Record<string, Style> = { "+": "green", "-": "red", "=": "gray" };
 const FROM: Record<ReviewAsk["from"], string> = {
   manifest: "asked for",
   hooks: "needed by its hooks",
