@@ -31,13 +31,15 @@ describe("completion in bash", () => {
   });
 
   it("offers verbs, a verb's options, the values of an option, and the names of hooks", async () => {
-    const [verbs, some, options, values, hooks, shells] = await offered(
+    const [verbs, some, options, values, hooks, shells, actions, nothing] = await offered(
       "creel ",
       "creel d",
       "creel call before_tool_call --e",
       "creel call x --isolation ",
       "creel call before_t",
       "creel completion ",
+      "creel permissions gr",
+      "creel call before_tool_call ",
     );
     expect(verbs).toEqual([...VERBS.map(({ name }) => name), "--help", "--version"]);
     expect(some).toEqual(VERBS.map(({ name }) => name).filter((name) => name.startsWith("d")));
@@ -45,6 +47,9 @@ describe("completion in bash", () => {
     expect(values).toEqual(["process", "thread"]);
     expect(hooks).toEqual(["before_tool_call"]);
     expect(shells).toEqual(["bash", "zsh", "fish"]);
+    expect(actions).toEqual(["grant"]);
+    // One hook is enough; what comes then is the shell's.
+    expect(nothing).toEqual([]);
   });
 
   it("goes on behind the colon of a hook, where bash begins a new word", async () => {
@@ -60,9 +65,12 @@ describe("completion in bash", () => {
 });
 
 describe("completion elsewhere", () => {
-  it.each(["zsh", "fish"])("%s is told every verb and every option", async (shell) => {
+  it.each(["zsh", "fish"])("%s is told every verb and every option, and no quote is left open", async (shell) => {
     const { code, out } = await creelHere("completion", shell);
     expect(code).toBe(0);
+    // By each shell's own rules for a quote inside of quotes: what is left has none.
+    const whole = shell === "zsh" ? /'(?:[^']|'\\'')*'/g : /'(?:[^'\\]|\\.)*'/g;
+    expect(out.replaceAll(/^#.*$/gm, "").replaceAll(whole, "")).not.toContain("'");
     for (const { name, options } of VERBS) {
       expect(out).toMatch(new RegExp(`\\b${name}\\b`));
       for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(shell === "fish" ? `-l ${option} ` : `--${option}\\[`));

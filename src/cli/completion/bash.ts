@@ -42,5 +42,6 @@ function valueCases({ name, options }: VerbWords): string[] {
 
 function verbCase({ name, options, values }: VerbWords): string {
   const flags = options.map((option) => option.name).join(" ");
-  return `      ${name}) [[ "$cur" == -* ]] && reply="${flags}" || reply="${values.join(" ")}" ;;`;
+  const first = values.length === 0 ? "" : ` || { (( last == 2 )) && reply="${values.join(" ")}"; }`;
+  return `      ${name}) [[ "$cur" == -* ]] && reply="${flags}"${first} ;;`;
 }

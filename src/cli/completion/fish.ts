@@ -11,7 +11,7 @@ ${verbs.flatMap(verbLines).join("\n")}
 function verbLines({ name, options, values }: VerbWords): string[] {
   const when = `complete -c creel -n '__fish_seen_subcommand_from ${name}'`;
   return [
-    ...(values.length > 0 ? [`${when} -f -a ${quoted(values.join(" "))}`] : []),
+    ...(values.length > 0 ? [`${when.slice(0, -1)}; and test (count (commandline -opc)) -eq 2' -f -a ${quoted(values.join(" "))}`] : []),
     ...options.map((option) => {
       const value = !option.takesValue ? "" : option.values.length > 0 ? ` -x -a ${quoted(option.values.join(" "))}` : " -r -F";
       return `${when} -l ${option.name.slice(2)}${value} -d ${quoted(option.help)}`;

@@ -25,8 +25,8 @@ compdef _creel creel
 }
 
 function verbCase({ name, options, values }: VerbWords): string {
-  const rest = values.length > 0 ? `*:value:(${values.map(escaped).join(" ")})` : "*:file:_files";
-  return `    ${name}) _arguments ${[...options.map(optionSpec), rest].map(quoted).join(" ")} ;;`;
+  const first = values.length > 0 ? [`1:value:(${values.map(escaped).join(" ")})`] : [];
+  return `    ${name}) _arguments ${[...options.map(optionSpec), ...first, "*:file:_files"].map(quoted).join(" ")} ;;`;
 }
 
 function optionSpec({ name, help, takesValue, values }: OptionWords): string {
