@@ -16,6 +16,7 @@ import type { Chain } from "./causes.ts";
 import { oneLine } from "./guest-error.ts";
 import { firstIssue } from "./issues.ts";
 import { inOrder } from "./plugin.ts";
+import { functionNotAccepted } from "./permissions.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import type { Handler, Plan } from "./registry.ts";
 import { isWithin } from "./services/size.ts";
@@ -87,6 +88,11 @@ export class Functions {
       }
       if (kind === "tool" && plugin.contractTools && !plugin.contractTools.includes(declared.name)) {
         refuse("the plugin's manifest does not name it in contracts.tools");
+        continue;
+      }
+      const unseen = functionNotAccepted(kind, name, plugin);
+      if (unseen !== undefined) {
+        refuse(unseen);
         continue;
       }
       if (!isWithin(declared.about, LIMITS.declarationChars)) {
@@ -181,9 +187,7 @@ export class Functions {
   }
 
   #listed(kind: FunctionKind): Kept[] {
-    const all = [...this.#byPlugin]
-      .toSorted(([a], [b]) => inOrder(a, b))
-      .flatMap(([, kept]) => kept.filter((one) => one.kind === kind));
+    const all = [...this.#byPlugin].toSorted(([a], [b]) => inOrder(a, b)).flatMap(([, kept]) => kept.filter((one) => one.kind === kind));
     if (!SHARED.has(kind)) return all;
     const names = new Set<string>();
     return all.filter(({ name }) => !names.has(name) && names.add(name));

@@ -1,6 +1,7 @@
-/** Trusted side: which hooks a plugin may listen to. OpenClaw's two switches, with OpenClaw's meaning. */
+/** Trusted side: which hooks a plugin may listen to, and which functions it may add. OpenClaw's two switches, with OpenClaw's meaning. */
 import { CATALOG, familyOf } from "../protocol/catalog.ts";
 import type { AnyHook } from "../protocol/catalog.ts";
+import type { FunctionKind } from "../protocol/functions.ts";
 import type { Plugin } from "./plugin.ts";
 
 /** Why the plugin may not listen to the hook, naming the key to set; undefined if it may. */
@@ -30,6 +31,23 @@ export function notAccepted(
 /** As they are compared. */
 export function acceptedHook(key: string, priority: number): string {
   return `${key} ${priority}`;
+}
+
+/**
+ * The same for a tool, a command, a method, a service or a job. SECURITY: a name that nobody has seen could be one that an agent or a user takes for
+ * another's. test/contract/installed.test.ts
+ */
+export function functionNotAccepted(
+  kind: FunctionKind,
+  name: string,
+  { id, acceptedFunctions }: Pick<Plugin, "id" | "acceptedFunctions">,
+): string | undefined {
+  if (!acceptedFunctions || acceptedFunctions.has(acceptedFunction(kind, name))) return undefined;
+  return `the plugin did not have it when it was accepted; "creel update ${id}" looks at it again`;
+}
+
+export function acceptedFunction(kind: FunctionKind, name: string): string {
+  return `${kind} ${name}`;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(CATALOG).flatMap((name) => [name, familyOf(name) ?? name]));

@@ -50,6 +50,8 @@ export interface Plugin {
   readonly grants: Grants;
   /** The hooks of the catalog that it was accepted with, if it was installed, as `acceptedHook` makes them: others it does not get. */
   readonly acceptedHooks?: ReadonlySet<string> | undefined;
+  /** The same for tools, commands and its other functions, as `acceptedFunction` makes them. */
+  readonly acceptedFunctions?: ReadonlySet<string> | undefined;
   /** Its gates that fail closed: they stay, and block, when it cannot be loaded. */
   readonly standIns?: Registration["handlers"] | undefined;
   /** It need not be loaded before one of these is run; undefined: it is loaded when the host opens. */

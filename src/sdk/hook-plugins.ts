@@ -20,6 +20,7 @@ export interface AcceptedPlugin {
   readonly grants: Grants;
   readonly hooks: PluginHooksConfig;
   readonly names?: ReadonlySet<string>;
+  readonly functions?: ReadonlySet<string>;
   readonly standIns?: Registration["handlers"];
 }
 

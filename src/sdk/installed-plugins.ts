@@ -2,7 +2,7 @@
  * Trusted side: the plugins that `creel install` has put into the state folder, as a host takes them in. What they may do is what was accepted and
  * is in the lock; their code is read, and compared with the lock, whenever they are loaded. SECURITY: test/contract/installed.test.ts
  */
-import { acceptedHook } from "../host/permissions.ts";
+import { acceptedFunction, acceptedHook } from "../host/permissions.ts";
 import { CATALOG } from "../protocol/catalog.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { pluginManifest } from "../protocol/config.ts";
@@ -25,7 +25,7 @@ export async function installedPlugins(
 }
 
 async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
-  const { id, name, version, hooks, grants, permissions, enabled } = entry;
+  const { id, name, version, hooks, functions, grants, permissions, enabled } = entry;
   // If it cannot be read now, it cannot be loaded either, and is then shown with the reason.
   let loaded = enabled ? await state.loadEntry(entry).catch(() => undefined) : undefined;
   const { contracts, description } = pluginManifest.safeParse(loaded?.manifest).data ?? {};
@@ -50,6 +50,7 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
       grants,
       hooks: permissions,
       names: new Set(hooks.map(({ hook, priority }) => acceptedHook(hook, priority))),
+      functions: new Set(functions.map(({ kind, name: called }) => acceptedFunction(kind, called))),
       standIns: standIns(hooks),
     },
     wakesFor,

@@ -158,6 +158,7 @@ function place(
     hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
     grants: allGrants,
     acceptedHooks: accepted?.names,
+    acceptedFunctions: accepted?.functions,
     standIns: accepted?.standIns,
     wakesFor: maySleep ? wakesFor : undefined,
     env: { ...entry?.env, ...env },

@@ -36,6 +36,18 @@ contract("installed plugins", (isolation) => {
         ],
       },
     );
+    await putInstalled(
+      stateDir,
+      "tools",
+      `export default (api) => {
+        for (const name of ["weather", "other"])
+          api.registerTool({ name, description: "d", parameters: {}, execute: async () => ({ content: [{ type: "text", text: "rain" }] }) });
+        api.registerCommand({ name: "weather", description: "d", handler: () => ({ text: "rain" }) });
+        api.registerGatewayMethod("weather.get", ({ respond }) => respond(true, {}));
+        api.registerService({ id: "weather", start() {} });
+      };`,
+      { hooks: [], functions: [{ kind: "tool", name: "weather" }] },
+    );
     tampered = await putInstalled(stateDir, "tampered", SAYS("tampered"));
     tamper(join(tampered, "bundle.js"), (code) => code.replace("tampered", "TAMPERED"));
   });
@@ -102,6 +114,16 @@ contract("installed plugins", (isolation) => {
       '"before_tool_call" at priority 0 is left out: the plugin did not ask for it when it was accepted; "creel update talks" looks at it again',
     ]);
     expect((await shared.host.run("before_tool_call", { toolName: "x", params: {} })).decision).toBe("pass");
+  });
+
+  it("do not get a tool, command or service that they did not have when they were accepted", async () => {
+    expect(shared.host.tools().map(({ plugin: id, name }) => `${id} ${name}`)).toEqual(["tools weather"]);
+    expect([shared.host.commands(), shared.host.methods(), shared.host.services()]).toEqual([[], [], []]);
+    const why = 'is left out: the plugin did not have it when it was accepted; "creel update tools" looks at it again';
+    const kinds = ['tool "other"', 'command "weather"', 'method "weather.get"', 'service "weather"'];
+    expect(shared.host.inspect("tools").diagnostics).toEqual(kinds.map((what) => `the ${what} ${why}`));
+    await expect(shared.host.call({ tool: "other" }, {})).rejects.toMatchObject({ code: "ERR_FUNCTION_UNKNOWN" });
+    expect((await shared.host.call({ tool: "weather" }, {})).value).toMatchObject({ content: [{ text: "rain" }] });
   });
 
   it("are compared again whenever they are loaded", async () => {
