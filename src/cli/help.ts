@@ -36,6 +36,7 @@ export function helpOf(verb: Verb, { paint }: Terminal): string {
     paint("bold", "Examples:"),
     ...verb.examples.map((example) => `  ${example}`),
     "",
+    `${paint("bold", "With --json:")} ${verb.prints.replaceAll("`", "")}`,
     `${paint("bold", "Exit codes:")} ${exitCodes(verb)}`,
   ].join("\n");
 }

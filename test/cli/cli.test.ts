@@ -1,11 +1,13 @@
 /** From words to a verb: help, mistakes and exit codes. With a verb of our own, so that it holds for every verb to come. */
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
+import { parse } from "../../src/cli/options.ts";
 import { defineVerb } from "../../src/cli/verb.ts";
 import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
 import { CreelError } from "../../src/protocol/errors.ts";
 import { ANSI, creel } from "./creel.ts";
+import { wordsOfLine } from "../support/command-line.ts";
 import { creelHere } from "./in-process.ts";
 
 const greet = defineVerb({
@@ -87,6 +89,9 @@ describe("the command line", () => {
   });
 });
 
+/** The last key, twice. */
+const slipped = (word: string): string => `${word}${word.at(-1)}`;
+
 describe("the real command", () => {
   it("suggests the verb that was meant and exits with 2", async () => {
     const { code, stdout, stderr } = await creel(["dmeo"]);
@@ -103,9 +108,32 @@ describe("the real command", () => {
     expect(await creel(["--version"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
-  it.each(VERBS.map(({ name }) => name))("has an example in the help of %s", async (name) => {
+  it.each(VERBS.map(({ name }) => name))("has an example, what --json prints, and the exit codes in the help of %s", async (name) => {
     const { code, out } = await creelHere(name, "--help");
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`Examples:\n  creel ${name}`));
+    expect(out).toMatch(/\n {2}--json +\S/);
+    expect(out).toMatch(/\nWith --json: \S.+\nExit codes: 0 \S.+, 1 \S.+, 2 used wrongly\n$/);
   });
+
+  it("has no example that it would not take", () => {
+    const examples = VERBS.flatMap((verb) => verb.examples.map((example) => ({ verb, example })));
+    for (const { verb, example } of examples) {
+      const [command, name, ...args] = wordsOfLine(example);
+      expect([command, name]).toEqual(["creel", verb.name]);
+      expect(() => parse(verb, args)).not.toThrow();
+    }
+  });
+
+  it.each(VERBS.map((verb) => [verb.name, verb] as const))(
+    "suggests %s, and each of its options, to who mistypes them",
+    async (name, { options }) => {
+      const { code, err } = await creelHere(slipped(name));
+      expect([code, err]).toEqual([2, expect.stringContaining(`did you mean "${name}"?`)]);
+      for (const option of ["json", ...Object.keys(options)]) {
+        const mistyped = await creelHere(name, `--${slipped(option)}`);
+        expect([mistyped.code, mistyped.err]).toEqual([2, expect.stringContaining(`did you mean "--${option}"?`)]);
+      }
+    },
+  );
 });
