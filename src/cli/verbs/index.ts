@@ -1,5 +1,6 @@
 /** The verbs, in the order of the help. */
 import type { Verb } from "../verb.ts";
+import { bench } from "./bench.ts";
 import { call } from "./call.ts";
 import { check } from "./check.ts";
 import { completion } from "./completion.ts";
@@ -25,6 +26,7 @@ export const VERBS: readonly Verb[] = [
   dev,
   call,
   check,
+  bench,
   install,
   update,
   uninstall,

@@ -1,0 +1,201 @@
+/**
+ * What `creel bench` finds out about a plugin, in the real sandbox: per hook what a call takes, beside an empty handler that is called in turn with it;
+ * what loading it takes; what it takes of memory.
+ */
+import { exampleOf } from "../call/input.ts";
+import type { CallInput } from "../call/input.ts";
+import { readConfig } from "../../sdk/config-file.ts";
+import type { PluginSpec } from "../../sdk/options.ts";
+import type { CallBudget } from "../../host/budget.ts";
+import { findPlugin } from "../../host/manifest.ts";
+import { CATALOG, familyOf } from "../../protocol/catalog.ts";
+import type { HookName } from "../../protocol/catalog.ts";
+import type { CallError } from "../../protocol/outcome.ts";
+import { histogram } from "./histogram.ts";
+import type { Histogram } from "./histogram.ts";
+import { latency, over, throughput } from "./measure.ts";
+import type { Effort, Series } from "./measure.ts";
+import type { Progress } from "./progress.ts";
+import { estimate, median, quantile } from "./statistics.ts";
+import type { Estimate } from "./statistics.ts";
+import { CallFailed, Subject } from "./subject.ts";
+import type { SubjectOptions } from "./subject.ts";
+
+export interface Latency {
+  readonly medianUs: number;
+  readonly p90Us: number;
+  readonly p99Us: number;
+  readonly samples: number;
+  readonly bins: Histogram;
+}
+
+export interface HookCost {
+  readonly hook: string;
+  readonly event: "sample" | "given";
+  readonly latency: Latency;
+  readonly empty: Latency;
+  /** Of the plugin's latency to the empty handler's, formed within each round. */
+  readonly ratio: Estimate;
+  /** CPU time of its handlers per call, as its budget counts it. */
+  readonly cpuUs: number;
+  readonly budget: { readonly cpuMs: number; readonly wallMs: number };
+  /** Of its CPU budget. */
+  readonly share: number;
+  /** With 64 calls always open. */
+  readonly callsPerSecond: number;
+  readonly emptyCallsPerSecond: number;
+}
+
+export interface BenchProblem {
+  readonly hook: string;
+  readonly message: string;
+  readonly at: string | undefined;
+  readonly fix: string;
+}
+
+export interface PluginFindings {
+  readonly id: string;
+  readonly version: string | undefined;
+  readonly isolation: "process" | "thread";
+  /** It did not load, and there is nothing else. */
+  readonly error: CallError | undefined;
+  readonly bundleBytes: number | undefined;
+  readonly loadMs: number | undefined;
+  readonly emptyLoadMs: number | undefined;
+  /** Of one more such plugin in a sandbox process. */
+  readonly memoryMb: number | undefined;
+  readonly emptyMemoryMb: number | undefined;
+  readonly hooks: readonly HookCost[];
+  readonly problems: readonly BenchProblem[];
+}
+
+export interface BenchOptions {
+  readonly path: string;
+  readonly isolation: "process" | "thread";
+  readonly config: string | undefined;
+  /** Only these hooks; undefined: all it listens to. */
+  readonly only: readonly HookName[] | undefined;
+  /** Instead of a sample. */
+  readonly input: CallInput | undefined;
+  readonly isQuick: boolean;
+  readonly progress: Progress;
+}
+
+const FULL: Effort = { rounds: 60, warmUpCalls: 10_000, warmUpMs: 1_500, roundsMs: 4_000 };
+const QUICK: Effort = { rounds: 15, warmUpCalls: 1_000, warmUpMs: 300, roundsMs: 600 };
+const IN_FLIGHT = 64;
+/** Copies whose memory is compared with that of none: alone, a plugin's part of a process is noise. */
+const COPIES = 8;
+const EMPTY = "creel-bench-empty";
+
+export async function benchPlugin({
+  path,
+  isolation,
+  config: configPath,
+  only,
+  input,
+  isQuick,
+  progress,
+}: BenchOptions): Promise<PluginFindings> {
+  const { manifest } = await findPlugin(path);
+  const options: SubjectOptions = { isolation, config: await readConfig(configPath), path: configPath };
+  progress.begin("loading");
+  await using subject = await Subject.open(manifest.id, [{ path }], options);
+  const { id, version, error, bundle, loadMs, hooks: listened } = subject.report();
+  const common = { id, version, isolation, error, bundleBytes: bundle?.bytes, loadMs };
+  const nothing = { emptyLoadMs: undefined, memoryMb: undefined, emptyMemoryMb: undefined, hooks: [], problems: [] };
+  if (error) return { ...common, ...nothing };
+  const wanted = new Map<HookName, CallBudget>();
+  for (const { hook: key, budget } of listened) for (const name of hooksOf(key)) if (!only || only.includes(name)) wanted.set(name, budget);
+  const problems: BenchProblem[] = (only ?? [])
+    .filter((hook) => !wanted.has(hook))
+    .map((hook) => ({ hook, message: "the plugin does not listen to it", at: undefined, fix: '"creel check" says what it listens to' }));
+  if (wanted.size === 0) return { ...common, ...nothing, problems };
+  const emptySpec: PluginSpec = { id: EMPTY, source: emptySource([...wanted.keys()]) };
+  await using empty = await Subject.open(EMPTY, [emptySpec], options);
+  const effort: Effort = { ...(isQuick ? QUICK : FULL), tell: progress.step };
+  const hooks: HookCost[] = [];
+  for (const [at, [hook, budget]] of [...wanted].entries()) {
+    progress.begin(`[${at + 1}/${wanted.size}] ${hook}`);
+    const call: CallInput = input ?? { hook, event: exampleOf(CATALOG[hook]), ctx: undefined };
+    try {
+      hooks.push({ ...(await costOf(subject, empty, call, budget, effort)), event: input ? "given" : "sample" });
+    } catch (failure) {
+      if (!(failure instanceof CallFailed)) throw failure;
+      problems.push({ hook, message: failure.message, at: failure.at, fix: failure.fix });
+    }
+  }
+  progress.begin("memory");
+  const grants = options.config.plugins?.entries?.[id]?.grants;
+  const [memoryMb, emptyMemoryMb] = await memoryOf({ path, ...(grants && { grants }) }, emptySpec, options);
+  return {
+    ...common,
+    emptyLoadMs: empty.report().loadMs,
+    memoryMb,
+    emptyMemoryMb,
+    hooks,
+    problems,
+  };
+}
+
+/** A plugin that listens to a family, such as `command`, is called with the first of it. */
+function hooksOf(key: string): HookName[] {
+  const names = Object.keys(CATALOG) as HookName[];
+  return names.filter((name) => name === key || familyOf(name) === key).slice(0, 1);
+}
+
+function emptySource(hooks: readonly string[]): string {
+  return `export default (api) => { for (const hook of ${JSON.stringify(hooks)}) api.on(hook, () => {}); };`;
+}
+
+async function costOf(
+  subject: Subject,
+  empty: Subject,
+  input: CallInput,
+  { cpuMs, wallMs }: CallBudget,
+  effort: Effort,
+): Promise<Omit<HookCost, "event">> {
+  let cpuSum = 0;
+  let calls = 0;
+  const own = subject.calls("plugin", input, (ms) => {
+    cpuSum += ms;
+    calls += 1;
+  });
+  const other = empty.calls("empty handler", input, () => {});
+  const [mine, its] = await latency([own, other] as const, effort, { samples: 20 });
+  const cpuUs = (cpuSum / calls) * 1000;
+  const [many, manyEmpty] = await throughput([own, other] as const, { ...effort, warmUpCalls: IN_FLIGHT }, IN_FLIGHT);
+  return {
+    hook: input.hook,
+    latency: latencyOf(mine),
+    empty: latencyOf(its),
+    ratio: estimate(over(mine, its)),
+    cpuUs,
+    budget: { cpuMs: cpuMs.value, wallMs: wallMs.value },
+    share: cpuUs / 1000 / cpuMs.value,
+    callsPerSecond: median(many.samples) * 1000,
+    emptyCallsPerSecond: median(manyEmpty.samples) * 1000,
+  };
+}
+
+function latencyOf({ samples }: Series): Latency {
+  const [medianUs, p90Us, p99Us] = [0.5, 0.9, 0.99].map((q) => quantile(samples, q)) as [number, number, number];
+  return { medianUs, p90Us, p99Us, samples: samples.length, bins: histogram(samples) };
+}
+
+/** Megabytes of one more copy, of the plugin and of the empty one. Undefined: the copies do not all load, or this system does not say. */
+async function memoryOf(
+  spec: PluginSpec,
+  emptySpec: PluginSpec,
+  options: SubjectOptions,
+): Promise<[number | undefined, number | undefined]> {
+  const sizeWith = async (copied: PluginSpec, copies: number): Promise<number | undefined> => {
+    const specs = Array.from({ length: copies }, (_, at) => ({ ...copied, id: `creel-bench-${at}` }));
+    await using many = await Subject.open(EMPTY, [emptySpec, ...specs], { ...options, isolation: "process" });
+    return many.isWhole ? many.memoryMb() : undefined;
+  };
+  const [none, all, allEmpty] = await Promise.all([sizeWith(emptySpec, 0), sizeWith(spec, COPIES), sizeWith(emptySpec, COPIES)]);
+  const each = (size: number | undefined): number | undefined =>
+    none === undefined || size === undefined ? undefined : Math.max(0, size - none) / COPIES;
+  return [each(all), each(allEmpty)];
+}

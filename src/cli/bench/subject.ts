@@ -1,0 +1,115 @@
+/** A plugin in a host of its own, to be called again and again; an empty one is what it is compared with. */
+import { dirname, resolve } from "node:path";
+import type { CallInput } from "../call/input.ts";
+import { openHostWith } from "../../sdk/gateway.ts";
+import type { Host } from "../../sdk/gateway.ts";
+import type { PluginSpec } from "../../sdk/options.ts";
+import type { PluginReport } from "../../host/inspect.ts";
+import { residentMeter } from "../../host/lanes/resident.ts";
+import { ERRORS } from "../../protocol/errors.ts";
+import type { CreelConfig } from "../../protocol/config.ts";
+import type { CallError, Outcome } from "../../protocol/outcome.ts";
+import { contestant } from "./contestant.ts";
+import type { Contestant } from "./contestant.ts";
+
+export interface SubjectOptions {
+  readonly isolation: "process" | "thread";
+  /** What a creel.json says. Of its plugins only the settings of this one count. */
+  readonly config: CreelConfig;
+  /** Where it lies. */
+  readonly path: string | undefined;
+}
+
+/** A call that did not end well ends the measuring of its hook: a quick failure would look like a quick handler. */
+export class CallFailed extends Error {
+  override readonly name = "CallFailed";
+  readonly at: string | undefined;
+  readonly fix: string;
+  constructor(message: string, fix: string, at?: string) {
+    super(message);
+    this.fix = fix;
+    this.at = at;
+  }
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** A cell is in one thread: no limit. A plugin that is measured does nothing else than what the limit is there to find. */
+const LIMITS = { cpuShare: 1 };
+/** The sandbox is a child of the programs that fence it in, and far larger than they are. */
+const GENERATIONS = [0, 1, 2, 3, 4];
+
+type UntypedRun = (hook: string, event: object, ctx: object | undefined) => Promise<Outcome>;
+
+export class Subject implements AsyncDisposable {
+  readonly id: string;
+  readonly #host: Host;
+  /** Events were checked against their hooks when they were read; that they belong together is lost on the way. */
+  readonly #run: UntypedRun;
+
+  static async open(id: string, specs: readonly PluginSpec[], { isolation, config, path }: SubjectOptions): Promise<Subject> {
+    const { plugins, sandbox, ...rest } = config;
+    const hooks = path === undefined ? { hooks: { allowConversationAccess: true } } : {};
+    const host = await openHostWith(
+      {
+        isolation,
+        lanes: 1,
+        config: {
+          ...rest,
+          ...(plugins?.entries && { plugins: { entries: plugins.entries } }),
+          sandbox: { ...sandbox, spare: false },
+        },
+        plugins: specs.map((spec) => ({ ...hooks, limits: LIMITS, ...spec })),
+        logger: silent,
+      },
+      { isBare: true, ...(path !== undefined && { base: dirname(resolve(path)) }) },
+    );
+    return new Subject(id, host);
+  }
+
+  private constructor(id: string, host: Host) {
+    this.id = id;
+    this.#host = host;
+    this.#run = host.run.bind(host) as UntypedRun;
+  }
+
+  report(): PluginReport {
+    return this.#host.inspect(this.id);
+  }
+
+  /** Calls of one hook. `told` hears what each cost its plugin, in milliseconds of CPU time. */
+  calls(name: string, { hook, event, ctx }: CallInput, told: (cpuMs: number) => void): Contestant {
+    return contestant(name, async () => told(cpuMsOf(await this.#run(hook, event, ctx))));
+  }
+
+  /** Megabytes of the sandbox process, as the kernel counts them; undefined where it does not say. */
+  memoryMb(): number | undefined {
+    const sizes = this.#host.pids().flatMap((pid) => GENERATIONS.map((generation) => residentMeter(pid, generation)() ?? 0));
+    const most = Math.max(0, ...sizes);
+    return most === 0 ? undefined : most / 2 ** 20;
+  }
+
+  get isWhole(): boolean {
+    return this.#host.plugins().every(({ status }) => status === "ready");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.close();
+  }
+}
+
+function cpuMsOf({ calls, hook }: Outcome): number {
+  let sum = 0;
+  for (const { status, cpuMs, error } of calls) {
+    if (status !== "ok") throw failureOf(hook, status, error);
+    sum += cpuMs;
+  }
+  if (calls.length === 0)
+    throw new CallFailed("no handler was called for this event", `give it an event that it is for: --hook ${hook} --event @event.json`);
+  return sum;
+}
+
+function failureOf(hook: string, status: string, error: CallError | undefined): CallFailed {
+  const own = error?.code === "ERR_CALL_FAILED" || error === undefined;
+  const fix = own ? `if it needs a fuller event: --hook ${hook} --event @event.json` : ERRORS[error.code].fix;
+  return new CallFailed(error?.message ?? `the call ended as "${status}"`, fix, error?.at);
+}
