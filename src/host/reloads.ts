@@ -52,6 +52,9 @@ interface Leaving {
   readonly late: NodeJS.Timeout;
 }
 
+/** So begins the error of a plugin whose new version has failed. */
+export const WENT_ON = "the new version was not taken in, the one before goes on: ";
+
 export class Reloads {
   readonly #stage: Stage;
   readonly #attempts = new Set<Attempt>();
@@ -191,7 +194,7 @@ export class Reloads {
   }
 
   #refuse(old: Plugin, error: CallError): Plugin {
-    old.error = { ...error, message: `the new version was not taken in, the one before goes on: ${error.message}` };
+    old.error = { ...error, message: `${WENT_ON}${error.message}` };
     this.#stage.publish(old);
     return old;
   }

@@ -1,11 +1,13 @@
 /** Trusted side: `creel serve`. One host, and a unix socket on which gateways of other processes and other languages join it. */
 import { createServer } from "node:net";
 import type { Socket } from "node:net";
-import { resolve as resolvePath } from "node:path";
+import { dirname, resolve as resolvePath } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { toWire } from "../protocol/serve.ts";
 import { defaultLogger } from "../host/log.ts";
+import type { Logger } from "../host/log.ts";
+import { readConfig, stateDirOf } from "../sdk/config-file.ts";
 import { openHost } from "../sdk/gateway.ts";
 import type { Host } from "../sdk/gateway.ts";
 import type { OpenOptions } from "../sdk/options.ts";
@@ -13,6 +15,7 @@ import { Connection } from "./connection.ts";
 import { Gateways } from "./gateways.ts";
 import { stateOf } from "./methods.ts";
 import { listen } from "./place.ts";
+import { leaveNote } from "./presence.ts";
 
 export interface ServeOptions extends Omit<OpenOptions, "gateway" | "connect" | "hooks"> {
   readonly socket: string;
@@ -65,6 +68,7 @@ export async function serve({ socket: path, ...options }: ServeOptions): Promise
     throw error;
   }
   const opened = host;
+  const takeNote = await announced(options.config, socket, logger);
   gateways.cause = () => opened.causeToken();
   gateways.decided = () => news.come();
   for (const fact of ["plugin", "quarantine", "replaced", "restart"] as const) opened.on(fact, () => news.come());
@@ -76,10 +80,23 @@ export async function serve({ socket: path, ...options }: ServeOptions): Promise
     news.end();
     for (const connection of connections) connection.end("the host was closed");
     await closed;
+    await takeNote();
     await place.leave();
   };
   const close = (): Promise<void> => (closing ??= shut());
   return { host: opened, socket, close, [Symbol.asyncDispose]: close };
+}
+
+/** Commands that change what is installed must find it. A host that cannot be found serves all the same. */
+async function announced(config: ServeOptions["config"], socket: string, logger: Logger): Promise<() => Promise<void>> {
+  try {
+    const base = typeof config === "string" ? dirname(resolvePath(config)) : process.cwd();
+    const stateDir = stateDirOf(await readConfig(config), base);
+    if (stateDir !== undefined) return await leaveNote(stateDir, socket);
+  } catch (error) {
+    logger.warn({ err: error }, "creel install and the like will not find this host");
+  }
+  return async () => {};
 }
 
 function turnAway(client: Socket, detail: string): void {

@@ -11,6 +11,8 @@ import type { Consent } from "./consent.ts";
 import type { Place } from "./place.ts";
 import { progress } from "./progress.ts";
 import { reviewPage } from "./review-page.ts";
+import { tellRunning } from "./running.ts";
+import type { RunningHost } from "./running.ts";
 import { who } from "./who.ts";
 
 export interface Updated {
@@ -22,6 +24,8 @@ export interface Updated {
   readonly review: Review | undefined;
   readonly error: string | undefined;
   readonly fix: string | undefined;
+  /** What running hosts made of it, if there are any. */
+  readonly running?: readonly RunningHost[];
 }
 
 export async function updateAll(
@@ -69,7 +73,10 @@ async function one(
     });
     if (outcome === "installed") line(`${paint("green", "✓")} ${id}: ${from ?? "?"} → ${review.version ?? "?"}`);
     if (outcome === "unchanged") line(`${paint("green", "✓")} ${id} is up to date`);
-    return { id, outcome, from, to: review.version, digest, review, error: undefined, fix: undefined };
+    const running = outcome === "installed" ? await tellRunning(state.dir, id) : undefined;
+    running?.say(terminal);
+    const told = running && { running: running.rows };
+    return { id, outcome, from, to: review.version, digest, review, error: undefined, fix: undefined, ...told };
   } catch (error) {
     if (!(error instanceof CreelError)) throw error;
     return { id, outcome: "failed", from, to: undefined, digest: undefined, review: undefined, error: error.message, fix: error.fix };

@@ -13,7 +13,8 @@ export const install = defineVerb({
     "creel install weather@1.2.3 --json | jq -r .digest",
     "creel install weather@1.2.3 --accept sha256-…",
   ],
-  prints: "`outcome`, `digest`, the whole `review`, the lock's `entry`, the `guards` that were asked and their `findings`",
+  prints:
+    "`outcome`, `digest`, the whole `review`, the lock's `entry`, the `guards` that were asked and their `findings`; `running`, if a `creel serve` has that state folder: a row per host, with `pid`, `socket`, `status`, `version`, `error`",
   exits: { ok: "it is installed", failed: "it is not: refused, blocked, or something is wrong with it" },
   async run({ values, positionals, isJson, out, err }) {
     const source = only("install", "one source", positionals, "creel install @acme/weather");
@@ -22,6 +23,7 @@ export const install = defineVerb({
     const { consentOf, decide } = await import("../plugins/consent.ts");
     const { progress } = await import("../plugins/progress.ts");
     const { reviewPage } = await import("../plugins/review-page.ts");
+    const { tellRunning } = await import("../plugins/running.ts");
     const { who } = await import("../plugins/who.ts");
     const { afterInstall } = await import("../plugins/after-install.ts");
     if (makeConfig(values)) (isJson ? err : out).line("there was no creel.json here: it is made, with its state in .creel");
@@ -39,7 +41,8 @@ export const install = defineVerb({
       },
     });
     const { outcome, review, digest, guards, findings } = result;
-    if (isJson) out.line(JSON.stringify(result, (_, value: unknown) => value ?? null, 2));
+    const running = outcome === "installed" ? await tellRunning(state.dir, review.id) : undefined;
+    if (isJson) out.line(JSON.stringify({ ...result, ...(running && { running: running.rows }) }, (_, value: unknown) => value ?? null, 2));
     else {
       out.line();
       for (const { severity, file, line, message } of findings)
@@ -47,7 +50,8 @@ export const install = defineVerb({
       if (outcome === "installed") {
         const asked = guards.length === 0 ? "" : `; ${guards.join(", ")} had nothing against it`;
         out.line(`${out.paint("green", "✓")} ${review.id} is installed${asked}`);
-        out.line(out.paint("gray", "  a gateway that runs has it when it is started again"));
+        if (running) running.say(out);
+        else out.line(out.paint("gray", "  a gateway that runs has it when it is started again"));
         afterInstall(review, values, out);
       } else if (outcome === "unchanged") out.line(`${out.paint("green", "✓")} ${review.id} is installed already, as it is there`);
     }

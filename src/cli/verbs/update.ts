@@ -9,7 +9,8 @@ export const update = defineVerb({
   takes: "[id]",
   options: { ...CONSENT, ...PLACE },
   examples: ["creel update", "creel update weather", "creel update weather --accept sha256-…", "creel update --json | jq '.[].outcome'"],
-  prints: "a list with a row per plugin: `id`, `outcome`, `from`, `to`, `digest`, `review`, `error`, `fix`",
+  prints:
+    "a list with a row per plugin: `id`, `outcome`, `from`, `to`, `digest`, `review`, `error`, `fix`, and `running` if a `creel serve` has that state folder",
   exits: { ok: "all are up to date", failed: "one was refused, or failed; it is as it was" },
   async run({ values, positionals, isJson, out, err }) {
     const [wanted, extra] = positionals;

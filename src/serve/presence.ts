@@ -1,0 +1,88 @@
+/**
+ * Trusted side: which `creel serve` has the plugins of a state folder. Each leaves a note there with its socket, so that a command that changes
+ * what is installed can tell it. What a note says is not trusted: the socket's own folder and token decide who is there, as for any client.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { CreelError } from "../protocol/errors.ts";
+import type { PluginReport } from "../host/inspect.ts";
+import { ServeLink } from "../sdk/serve-link.ts";
+
+const FOLDER = "serving";
+const note = z.object({ socket: z.string().min(1).max(4_096), pid: z.int().positive() });
+
+/** What a running host made of a change. */
+export interface Told {
+  readonly pid: number;
+  readonly socket: string;
+  /** The version it had; undefined: it did not have the plugin, or knows no version. */
+  readonly from: string | undefined;
+  /** How the plugin is now; undefined: the host has none of that id. */
+  readonly plugin: Pick<PluginReport, "status" | "version" | "error"> | undefined;
+  /** Why it could not be told, or would not do it. */
+  readonly error: string | undefined;
+}
+
+/** Gives the function that takes the note away. */
+export async function leaveNote(stateDir: string, socket: string): Promise<() => Promise<void>> {
+  const folder = join(stateDir, FOLDER);
+  const file = join(folder, `${createHash("sha256").update(socket).digest("hex").slice(0, 16)}.json`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(file, `${JSON.stringify({ socket, pid: process.pid })}\n`, { mode: 0o600 });
+  return () => rm(file, { force: true });
+}
+
+/** Tells every host that runs with the state folder to load the plugin again. Empty: there is none. */
+export async function tellHosts(stateDir: string, plugin: string): Promise<Told[]> {
+  const folder = join(stateDir, FOLDER);
+  const names = await readdir(folder).catch(() => []);
+  const told = await Promise.all(names.map((name) => tellHost(join(folder, name), plugin)));
+  return told.flatMap((one) => one ?? []);
+}
+
+async function tellHost(file: string, plugin: string): Promise<Told | undefined> {
+  const found = note.safeParse(
+    await readFile(file, "utf8")
+      .then(JSON.parse)
+      .catch(() => undefined),
+  );
+  if (!found.success) return undefined;
+  const { socket, pid } = found.data;
+  if (!isAlive(pid)) {
+    // It was killed, and could not take it away.
+    await rm(file, { force: true });
+    return undefined;
+  }
+  try {
+    const link = await ServeLink.open({ path: socket, offers: [], wantsState: false, told() {}, asked: async () => undefined, lost() {} });
+    try {
+      const before = (await known(link.request("inspect", { plugin }))) as PluginReport | undefined;
+      const report = (await known(link.request("reload", { plugin }))) as PluginReport | undefined;
+      return { pid, socket, from: before?.version, plugin: report, error: undefined };
+    } finally {
+      await link.close();
+    }
+  } catch (error) {
+    if (!(error instanceof CreelError)) throw error;
+    return { pid, socket, from: undefined, plugin: undefined, error: error.message };
+  }
+}
+
+/** Undefined: there is no such plugin. */
+function known(answer: Promise<unknown>): Promise<unknown> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof CreelError && error.code === "ERR_PLUGIN_UNKNOWN") return undefined;
+    throw error;
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
