@@ -21,6 +21,12 @@ const manifest = (version: string) => ({ id: "weather", version, permissions: { 
 
 const creel = (...args: string[]) => creelHere(...args, "--config", config);
 
+/** Says yes to what it is shown. */
+const accept = async (...args: string[]) => {
+  const digest = /--accept (sha256-\S+)/.exec((await creel(...args)).err)?.[1];
+  return creel(...args, "--accept", digest ?? "none");
+};
+
 describe("a running host", () => {
   const root = pluginFolder(manifest("1.0.0"), says("one"));
   let server: Served;
@@ -36,12 +42,6 @@ describe("a running host", () => {
   });
 
   const said = async () => (await remote.run("message_sending", { to: "x", content: "it says" })).result?.content;
-  /** Says yes to what it is shown. */
-  const accept = async (...args: string[]) => {
-    const digest = /--accept (sha256-\S+)/.exec((await creel(...args)).err)?.[1];
-    return creel(...args, "--accept", digest ?? "none");
-  };
-
   it("takes in what is installed, and a newer version of it", async () => {
     const installed = await accept("install", root);
     expect(installed.out).toContain("the running host took it in: version 1.0.0\n");

@@ -30,7 +30,7 @@ export const permissions = defineVerb({
     "creel permissions show weather --json | jq .permissions",
   ],
   prints:
-    "`id`, the granted `permissions` as keys, and what is `refused` of what it asked for; diff: `id`, `source`, `from`, `to` and `changes`, each with `sign`, `what`, `text`; suggest: `id`, `since`, `until`, `calls`, `isThin` and `suggestions`, each with `sign`, `key`, `words`, `why`, `command`",
+    "`id`, the granted `permissions` as keys, what is `refused` of what it asked for, and `running` if a `creel serve` has that state folder and was told; diff: `id`, `source`, `from`, `to` and `changes`, each with `sign`, `what`, `text`; suggest: `id`, `since`, `until`, `calls`, `isThin` and `suggestions`, each with `sign`, `key`, `words`, `why`, `command`",
   async run({ values, positionals, isJson, out, err }) {
     const [word, id, ...rest] = positionals;
     const action = ACTIONS.find((one) => one === word);
@@ -61,13 +61,17 @@ export const permissions = defineVerb({
       const { changePermissions } = await import("../plugins/change-permissions.ts");
       await changePermissions(place.state, id, action, rest);
     }
+    const { tellRunning } = await import("../plugins/running.ts");
+    const running = action === "show" ? undefined : await tellRunning(place.state.dir, id);
     const known = await lookUp(place, id);
     const refused = (known.review?.permissions ?? []).map(({ key }) => key).filter((key) => !known.permissions.includes(key));
-    if (isJson) out.line(JSON.stringify({ id, permissions: known.permissions, refused }, undefined, 2));
+    if (isJson)
+      out.line(JSON.stringify({ id, permissions: known.permissions, refused, ...(running && { running: running.rows }) }, undefined, 2));
     else {
       out.line(out.paint("bold", id));
       permissionsPage(known, out);
-      if (action !== "show") out.line(out.paint("gray", "a gateway that runs knows when it is started again"));
+      if (running) running.say(out);
+      else if (action !== "show") out.line(out.paint("gray", "a gateway that runs knows when it is started again"));
     }
     return EXIT.ok;
   },
