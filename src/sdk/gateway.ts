@@ -59,7 +59,10 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   revokeApproval(approval: RememberedApproval): boolean;
   plugins(): PluginReport[];
   inspect(plugin: string): PluginReport;
-  /** Bundles and loads the plugin again; runs that come meanwhile wait for it. */
+  /**
+   * Loads the plugin again, as it is now; one that is installed with the lock's entry of now. Until the new version has loaded, and if it does
+   * not, runs meet the old one: then the report says `ready`, and `error` why. What was begun with the old version is finished there.
+   */
   reload(plugin: string): Promise<PluginReport>;
   disable(plugin: string): void;
   /** Lets a plugin out of quarantine: it starts afresh, as if it had never failed. */
