@@ -44,6 +44,8 @@ function ofGranted(entry: LockEntry, review: Known, usage: UsageSum, key: string
   const name = "session" in grant ? `session:${grant.session}` : Object.keys(grant)[0]!;
   const count = usage.used.get(name) ?? 0;
   if (count > 0) return row("=", `used ${times(count)}`);
+  const before = usage.refused.get(name) ?? 0;
+  if (before > 0) return row("?", `refused ${times(before)} before it was granted, and not used since`);
   return "fs" in grant ? row("?", "it wrote no file; whether it reads any cannot be seen") : row("-", "never used");
 }
 
@@ -65,12 +67,16 @@ function ofHooks({ hooks }: LockEntry, { calls }: UsageSum, key: string, grant: 
   return { sign: count > 0 ? "=" : "-", key, words: wordsOf(grant), why };
 }
 
-function ofFetch(rule: FetchRule, key: string, { fetch }: UsageSum): Suggestion[] {
-  const requests = fetch.filter(
-    ({ origin, method }) => origin === rule.origin && (!rule.methods || rule.methods.includes(method as FetchMethod)),
-  );
+function ofFetch(rule: FetchRule, key: string, { fetch, refusedFetch }: UsageSum): Suggestion[] {
+  const within = (all: readonly AuditRequest[]): AuditRequest[] =>
+    all.filter(({ origin, method }) => origin === rule.origin && (!rule.methods || rule.methods.includes(method as FetchMethod)));
+  const requests = within(fetch);
   const words = wordsOf({ fetch: rule });
-  if (requests.length === 0) return [{ sign: "-", key, words, why: "never used" }];
+  if (requests.length === 0) {
+    const before = within(refusedFetch).reduce((sum, one) => sum + one.count, 0);
+    if (before > 0) return [{ sign: "?", key, words, why: `refused ${times(before)} before it was granted, and not used since` }];
+    return [{ sign: "-", key, words, why: "never used" }];
+  }
   const count = requests.reduce((sum, one) => sum + one.count, 0);
   // Below what is granted; paths of requests that another permission allowed may have gone into what they have in common.
   const narrower = rulesOf(requests).map((one) => ({ ...one, ...(isBelow(one, rule) ? {} : { pathPrefix: rule.pathPrefix }) }));

@@ -1,15 +1,14 @@
 /** Why a run came to what it did, in a sentence, and what an operator can do about it. */
-import { oneLine } from "../../host/one-line.ts";
 import type { AuditCall, AuditRun } from "../../protocol/audit-line.ts";
 import { CATALOG } from "../../protocol/catalog.ts";
 import type { HookTable } from "../../protocol/catalog.ts";
 import { ERRORS } from "../../protocol/errors.ts";
 
-const DONE: Readonly<Record<string, string>> = { block: "blocked", cancel: "cancelled", abort: "aborted", handled: "taken over" };
+const DONE = new Map(Object.entries({ block: "blocked", cancel: "cancelled", abort: "aborted", handled: "taken over" }));
 
 export function whyOf(run: AuditRun): string {
   const { hook, decision, by, approval, failure, calls } = run;
-  const done = DONE[decision] ?? decision;
+  const done = DONE.get(decision) ?? decision;
   const failed = calls.filter(({ error }) => error);
   const decider = failed.find(({ plugin }) => plugin === by);
   if (approval && decision !== "pass")
@@ -37,41 +36,56 @@ const FAILED: Readonly<Record<string, string>> = {
   recursion: "was not called, since it is its own doing",
 };
 
+export interface Advice {
+  readonly text: string;
+  /** What to type for it; null: it is done elsewhere. */
+  readonly command: string | null;
+}
+
 /** The most helpful first. `tell` writes a command line of Creel's. */
-export function adviceOf(run: AuditRun, tell: (...words: string[]) => string): string[] {
+export function adviceOf(run: AuditRun, tell: (...words: string[]) => string): Advice[] {
   const { by, approval, calls, hook, decision, failure } = run;
   const failed = calls.filter(({ error }) => error);
   const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook));
   const decider = failed.find(({ plugin }) => plugin === by);
   if (decider && failure === "closed")
     advice.push(
-      `if ${hook} may go on without ${decider.plugin}: set hooks.failure.${hook} to "open" in the creel.json, or run "${tell("disable", decider.plugin)}"`,
+      { text: `if ${hook} may go on when ${decider.plugin} fails: set hooks.failure.${hook} to "open" in the creel.json`, command: null },
+      { text: "to do without it:", command: tell("disable", decider.plugin) },
     );
-  if (approval && decision !== "pass" && !decider) advice.push(APPROVAL[approval.resolution] ?? "ask again, and answer in time");
+  if (approval && decision !== "pass" && !decider)
+    advice.push({ text: APPROVAL[approval.resolution] ?? "ask again, and answer in time", command: null });
   else if (by !== undefined && !decider)
     advice.push(
-      `that is what ${by} is there for; if it is wrong, its configuration is plugins.entries.${by}.config of the creel.json, and its author is told with this page`,
-      `to do without it: "${tell("disable", by)}"`,
+      {
+        text: `that is what ${by} is there for; if it is wrong, see plugins.entries.${by}.config of the creel.json, or tell its author`,
+        command: null,
+      },
+      { text: "to do without it:", command: tell("disable", by) },
     );
-  return [...new Set(advice)];
+  return advice;
 }
 
-function ofCall({ plugin, status, budget, error }: AuditCall, hook: string): string[] {
+function ofCall({ plugin, status, budget, error }: AuditCall, hook: string): Advice[] {
   const path = `plugins.entries.${plugin}.hooks.budgets.${hook}`;
   switch (status) {
     case "timeout":
-      return [`if ${plugin} needs longer: raise ${path}.timeoutMs, now ${budget.wallMs.value} (${budget.wallMs.origin})`];
+      return told(`if ${plugin} needs longer: raise ${path}.timeoutMs, now ${budget.wallMs.value} (${budget.wallMs.origin})`);
     case "cpu":
-      return [`if ${plugin} needs more: raise ${path}.cpuMs, now ${budget.cpuMs.value} (${budget.cpuMs.origin})`];
+      return told(`if ${plugin} needs more: raise ${path}.cpuMs, now ${budget.cpuMs.value} (${budget.cpuMs.origin})`);
     case "memory":
-      return [`if ${plugin} needs more: raise plugins.entries.${plugin}.limits.heapMb`];
+      return told(`if ${plugin} needs more: raise plugins.entries.${plugin}.limits.heapMb`);
     case "quarantined":
-      return [`see below why ${plugin} is in quarantine; new code ends it, or host.release("${plugin}")`];
+      return told(`${plugin} is called again after host.release("${plugin}"), or with new code`);
     default: {
-      const known = ERRORS[error?.code as keyof typeof ERRORS] as (typeof ERRORS)[keyof typeof ERRORS] | undefined;
-      return known ? [`${plugin}: ${oneLine(known.fix)}`] : [];
+      const known = Object.hasOwn(ERRORS, error?.code ?? "") ? ERRORS[error!.code as keyof typeof ERRORS] : undefined;
+      return known ? told(`${plugin}: ${known.fix}`) : [];
     }
   }
+}
+
+function told(text: string): Advice[] {
+  return [{ text, command: null }];
 }
 
 const APPROVAL: Readonly<Record<string, string>> = {

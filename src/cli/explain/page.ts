@@ -1,6 +1,7 @@
 /** One run for people: what was decided and why, what caused it, what each plugin saw, returned and used, and what to do. */
 import { oneLine } from "../../host/one-line.ts";
 import type { AuditCall, AuditRun, AuditShown, AuditState } from "../../protocol/audit-line.ts";
+import type { Advice } from "./advice.ts";
 import { duration } from "../ui/duration.ts";
 import { printable } from "../ui/json.ts";
 import { table } from "../ui/table.ts";
@@ -13,7 +14,7 @@ const LABEL = 10;
 export function explainPage(
   run: AuditRun,
   why: string,
-  advice: readonly string[],
+  advice: readonly Advice[],
   states: readonly AuditState[],
   terminal: Terminal,
 ): void {
@@ -23,7 +24,7 @@ export function explainPage(
   };
   const row = (label: string, text: string, margin = 2): void => rows(label, wrap(oneLine(text, 4_000), width - LABEL - margin), margin);
   const { hook, decision, by, reason, runId, at, host, pid, chain, event, context, result, calls, more, unknown, approval } = run;
-  const decided = `${paint(decision === "pass" ? "green" : "yellow", decision)}${by === undefined ? "" : ` by ${paint("bold", oneLine(by))}`}`;
+  const decided = `${paint(decision === "pass" ? "green" : "yellow", oneLine(decision))}${by === undefined ? "" : ` by ${paint("bold", oneLine(by))}`}`;
   line(`${paint("bold", oneLine(hook))}  ${decided}`);
   row("why", why);
   if (reason !== undefined) row("reason", reason);
@@ -65,8 +66,10 @@ export function explainPage(
   if (advice.length === 0) return;
   line();
   line(paint("bold", "What to do"));
-  for (const text of advice)
+  for (const { text, command } of advice) {
     for (const [index, words] of wrap(oneLine(text, 1_000), width - 4).entries()) line(`  ${index === 0 ? "•" : " "} ${words}`);
+    if (command !== null) line(`    ${paint("cyan", oneLine(command, 1_000))}`);
+  }
 }
 
 function callHead(

@@ -1,6 +1,6 @@
 /**
  * Trusted side: what may stand in the audit log of what gateways send and plugins answer: without the secrets that the host knows, and cut. All of it
- * is a stranger's text. SECURITY: secrets are taken out before anything is cut, since half a secret is not found. test/contract/audit.test.ts
+ * is a stranger's text. SECURITY: half a secret is not found, so what is cut ends where none can have begun. test/contract/audit.test.ts
  */
 import type { AuditShown } from "../../protocol/audit-line.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -13,23 +13,21 @@ import { isSecretName } from "../visible-config.ts";
 export class Cleaner {
   readonly #redactions: readonly Redaction[];
   readonly #shortest: number;
-  readonly #longest: number;
 
   constructor(redactions: readonly Redaction[]) {
     this.#redactions = redactions;
     const lengths = redactions.flatMap(({ forms }) => forms.map(({ bytes }) => bytes.length));
     this.#shortest = Math.min(...lengths);
-    this.#longest = Math.max(0, ...lengths);
   }
 
   /** One line of at most so many characters. */
   words(text: string, max: number = LIMITS.auditTextChars): string {
-    return oneLine(this.#clean(text.slice(0, 2 * max + this.#longest)), max);
+    return oneLine(this.#beginning(text, 2 * max), max);
   }
 
   /** JSON, of which at most so many characters are kept. */
   json(text: string, max: number = LIMITS.auditValueChars): AuditShown {
-    const clean = this.#clean(text.slice(0, max + this.#longest));
+    const clean = this.#beginning(text, max);
     if (text.length <= max) {
       try {
         return { value: JSON.parse(clean) as unknown };
@@ -40,11 +38,14 @@ export class Cleaner {
     return { text: clean.slice(0, max), chars: text.length };
   }
 
-  #clean(text: string): string {
-    // A character is one byte at least.
-    if (text.length * 3 < this.#shortest) return text;
+  /** Without secrets; where it ends before the text does, also without what may be the first half of one. */
+  #beginning(text: string, max: number): string {
+    const cut = text.slice(0, max);
+    // A character is three bytes at most.
+    if (cut.length * 3 < this.#shortest && cut.length === text.length) return text;
     const redactor = new Redactor(this.#redactions);
-    return Buffer.concat([redactor.push(Buffer.from(text)), redactor.end()]).toString();
+    const decided = redactor.push(Buffer.from(cut));
+    return (cut.length < text.length ? decided : Buffer.concat([decided, redactor.end()])).toString();
   }
 }
 

@@ -1,0 +1,249 @@
+/** `creel explain`, `creel permissions suggest` and `diff`: what they say about real runs of an installed plugin, from files alone. */
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openHost } from "creel";
+import type { AuditRun } from "../../src/protocol/audit-line.ts";
+import { openState } from "../../src/state/state.ts";
+import { operator, pluginFolder } from "../install/pipeline.ts";
+import { factsOf, filesOf } from "../state/state-world.ts";
+import { folder, QUICK, write } from "../support/files.ts";
+import { silent } from "../support/host.ts";
+import { serve } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { creelHere } from "./in-process.ts";
+
+const HOSTILE = "\u001b[2J\u009b1m\u202e\nforged";
+
+/** Does what the call's parameters say. */
+const WORKER = `
+export default (api) => {
+  api.on("before_tool_call", async ({ params }) => {
+    if (params.get) await fetch(params.get).catch(() => {});
+    if (params.post) await fetch(params.post, { method: "POST" }).catch(() => {});
+    if (params.kv) await api.kv.set("a", 1).catch(() => {});
+    if (params.patch) await api.session.patch({ key: "k", label: "l" }).catch(() => {});
+    if (params.block) return { block: true, blockReason: params.block };
+    if (params.rewrite) return { params: { rewritten: true, block: params.rewrite } };
+  }, { priority: 5 });
+  api.on("llm_input", () => {});
+};`;
+const JUDGE = `export default (api) => { api.on("before_tool_call", ({ params }) => params.rewritten && { block: true, blockReason: "judged " + params.block }); };`;
+
+describe("about an installed plugin", () => {
+  const home = folder({ "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none", "spare": false } }` }, QUICK);
+  const dir = join(home, "state");
+  const place = ["--config", join(home, "creel.json")];
+  const ids: Record<string, string> = {};
+  const servers: TestServer[] = [];
+  let root = "";
+  beforeAll(async () => {
+    const [used, other] = [await serve((_, response) => response.end("ok")), await serve((_, response) => response.end("ok"))];
+    servers.push(used, other);
+    const asks = {
+      fetch: [
+        { origin: used.origin, reason: "to ask" },
+        { origin: other.origin, pathPrefix: "/v1", methods: ["GET"], reason: "to ask the other one" },
+      ],
+      kv: { reason: "remembers" },
+      schedule: { reason: "works later" },
+      session: [{ access: "patch", reason: "labels" }],
+      env: [{ name: "PLACE", reason: "where it is" }],
+      clock: { reason: "measures" },
+    };
+    root = pluginFolder({ id: "worker", permissions: asks }, WORKER);
+    const shop = operator(dir);
+    // What it asks for, but not what lets it patch.
+    const all = [`fetch:${used.origin}`, `fetch:${other.origin}/v1#GET`, "kv", "schedule", "env:PLACE", "clock", "conversation", "prompt"];
+    await shop.install(root, all);
+    await using host = await openHost({
+      isolation: "thread",
+      lanes: 1,
+      logger: silent,
+      config: { stateDir: dir },
+      plugins: [{ id: "judge", source: JUDGE }],
+    });
+    const tool = async (scene: string, params: Record<string, unknown>) => {
+      ids[scene] = (await host.run("before_tool_call", { toolName: "exec", params })).runId;
+    };
+    await tool("asks", { get: `${used.origin}/v1/items/1?q=1`, post: `${used.origin}/v1/orders` });
+    await tool("asks again", { get: `${used.origin}/v1/items/2`, kv: true, patch: true });
+    await tool("stranger", { get: "http://127.0.0.1:9/x" });
+    await tool("blocks", { block: `because ${HOSTILE}` });
+    await tool("rewrites", { rewrite: "x".repeat(300) });
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.close();
+  });
+
+  it("a run is told with who decided, what it saw and returned, what it used, and what to do", async () => {
+    const { code, out } = await creelHere("explain", ids.rewrites!, ...place);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^before_tool_call {2}block by judge\n {2}why +judge returned block: true; it was blocked\.\n {2}reason +judged\n +x+/,
+    );
+    expect(out).toMatch(
+      /✓ 1 {2}worker {2}ok {2}priority 5\n +used +[\d.]+ m?s of 15\.00 s \(catalog\), cpu [\d.<]+ ms of 100 ms \(catalog\)/,
+    );
+    expect(out).toContain("changed   params, for those after it");
+    // The event as the second saw it, whole.
+    const [, , ofJudge = ""] = out.split("✓");
+    expect(ofJudge).toMatch(/^ 2 {2}judge +ok {2}← decided\n/);
+    expect(ofJudge).toMatch(/saw +\{\n +"toolName": "exec",\n +"params": \{\n[^}]+"rewritten": true,/);
+    expect(out).toContain("(worker had changed it)");
+    expect(out).toContain(`    creel disable judge ${place.join(" ")}\n`);
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(90);
+    const { out: json } = await creelHere("explain", ids.rewrites!, "--json", ...place);
+    expect(JSON.parse(json)).toMatchObject({
+      run: { runId: ids.rewrites, decision: "block", by: "judge", calls: [{ plugin: "worker", changed: ["params"] }, { plugin: "judge" }] },
+      why: "judge returned block: true; it was blocked.",
+      advice: [{ command: null }, { command: `creel disable judge ${place.join(" ")}` }],
+      around: [],
+    });
+  });
+
+  it("hostile text stays on its line, in a page, a list and as JSON", async () => {
+    for (const args of [["explain", ids.blocks!], ["explain", ids.blocks!, "--json"], ["explain"]]) {
+      const { code, out } = await creelHere(...args, ...place);
+      expect(code).toBe(0);
+      // oxlint-disable-next-line no-control-regex -- that is the point
+      expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+      expect(out).not.toMatch(/^forged/m);
+    }
+  });
+
+  it("without a run the last are listed, the last first; a unique beginning is enough, another is refused, one that passed is not there", async () => {
+    const { out } = await creelHere("explain", "--json", ...place);
+    expect((JSON.parse(out) as AuditRun[]).map(({ runId }) => runId)).toEqual([ids.rewrites, ids.blocks]);
+    expect((await creelHere("explain", ...place)).out).toMatch(
+      /^run +at +hook +decision +by +reason\nh\w+-5 +\d{4}-.* before_tool_call +block +judge/,
+    );
+    const common = ids.rewrites!.slice(0, -1);
+    const several = await creelHere("explain", common, ...place);
+    expect([several.code, several.err]).toEqual([
+      1,
+      expect.stringContaining(`several runs begin with "${common}": ${ids.rewrites}, ${ids.blocks}`),
+    ]);
+    const none = await creelHere("explain", ids.asks!, ...place);
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringMatching(/has no run "h\w+-1": it has 2 runs, since 2[^]*what to do: only runs that were blocked/),
+    ]);
+    expect((await creelHere("explain", "a", "b", ...place)).code).toBe(2);
+  });
+
+  it("suggest: what was used, what never was, what is wider than needed, what was refused, and what nobody can tell", async () => {
+    const [used, other] = servers.map(({ origin }) => origin);
+    const { code, out } = await creelHere("permissions", "suggest", "worker", "--json", ...place);
+    expect(code).toBe(0);
+    const found = JSON.parse(out) as {
+      calls: number;
+      isThin: boolean;
+      suggestions: { sign: string; key: string; command: string | null }[];
+    };
+    expect([found.calls, found.isThin]).toEqual([5, true]);
+    expect(found.suggestions.map(({ sign, key }) => `${sign} ${key}`)).toEqual([
+      `- fetch:${used}`,
+      `+ fetch:${used}/v1/items#GET`,
+      `+ fetch:${used}/v1/orders#POST`,
+      `- fetch:${other}/v1#GET`,
+      "? env:PLACE",
+      "= kv",
+      "- schedule",
+      "? clock",
+      "- conversation",
+      "- prompt",
+      "+ session:patch",
+      "+ fetch:http://127.0.0.1:9/x#GET",
+    ]);
+    expect(found.suggestions[0]!.command).toBe(`creel permissions revoke worker fetch:${used} ${place.join(" ")}`);
+    const page = await creelHere("permissions", "suggest", "worker", ...place);
+    expect(page.out).toMatch(/from 5 calls, 2.* to 2.*\n! that is little/);
+    expect(page.out).toContain("refused once\n");
+    expect(page.out).toContain("refused once; it never asked to be granted it");
+    expect(page.out).toContain(`creel permissions grant worker 'fetch:${used}/v1/items#GET' ${place.join(" ")}`);
+    // Following it leaves nothing to suggest but what was not followed.
+    const keys = (sign: string) => found.suggestions.filter((one) => one.sign === sign && one.key !== "prompt").map(({ key }) => key);
+    await creelHere("permissions", "grant", "worker", ...keys("+"), ...place);
+    await creelHere("permissions", "revoke", "worker", ...keys("-"), ...place);
+    const after = JSON.parse((await creelHere("permissions", "suggest", "worker", "--json", ...place)).out) as typeof found;
+    expect(after.suggestions.flatMap(({ sign, key }) => (sign === "-" || sign === "+" ? key : []))).toEqual(["prompt"]);
+  });
+
+  it("suggest of a plugin that was never called says that nothing is known, and suggests nothing", async () => {
+    await openState(dir).transaction((tx) => tx.put({ ...factsOf("idle"), grants: { kv: true } }, filesOf("idle")));
+    const { out } = await creelHere("permissions", "suggest", "idle", ...place);
+    expect(out).toContain("! the audit log knows nothing of it");
+    expect(out).toMatch(/\? kv: .*\n +nothing is known of it\n/);
+    expect(out).not.toContain("creel permissions");
+  });
+
+  it("diff: against its own manifest, and against another source of it, without installing that", async () => {
+    const own = JSON.parse((await creelHere("permissions", "diff", "idle", "--json", ...place)).out) as object;
+    expect(own).toMatchObject({ id: "idle", source: null, changes: [{ sign: "-", text: "kv" }, { sign: "-" }, { sign: "-" }] });
+    const mine = (await creelHere("permissions", "diff", "worker", ...place)).out;
+    expect(mine).toMatch(/^worker {2}what it may do, against what its manifest asks for\n/);
+    expect(mine).toContain("+ permission schedule");
+    write(root, { "creel.plugin.json": JSON.stringify({ id: "worker", version: "2.0.0", permissions: { fs: { reason: "files" } } }) });
+    const next = await creelHere("permissions", "diff", "worker", root, ...place);
+    expect([next.code, next.out.split("\n")[0]]).toEqual([0, `worker  1.0.0, as it may now, against 2.0.0 from ${root}`]);
+    expect(next.out).toContain("+ permission fs\n");
+    expect(next.out).toContain("= hook       llm_input");
+    expect((await creelHere("inspect", "worker", ...place)).out).toMatch(/^worker 1\.0\.0/);
+    const version = await creelHere("permissions", "diff", "worker", "2.0.0", ...place);
+    expect([version.code, version.err]).toEqual([
+      2,
+      expect.stringContaining('"2.0.0" is a version, and the plugin was installed from file:'),
+    ]);
+  });
+});
+
+it("a log that somebody has written into by hand paints nothing, and what cannot be read is counted", async () => {
+  const dir = folder({}, QUICK);
+  mkdirSync(join(dir, "audit"));
+  const call = {
+    plugin: HOSTILE,
+    priority: 0,
+    status: HOSTILE,
+    wallMs: 1,
+    cpuMs: 1,
+    budget: { wallMs: { value: 1, origin: HOSTILE }, cpuMs: { value: 1, origin: HOSTILE } },
+    saw: { text: HOSTILE, chars: 99 },
+    returned: { value: { [HOSTILE]: HOSTILE } },
+    changed: [HOSTILE],
+    ignored: [HOSTILE],
+    error: { code: HOSTILE, message: HOSTILE, at: HOSTILE },
+  };
+  const line = {
+    v: 1,
+    at: "2026-01-02T03:04:05.678Z",
+    host: HOSTILE,
+    pid: 1,
+    kind: "run",
+    runId: "r1",
+    hook: HOSTILE,
+    decision: HOSTILE,
+    by: HOSTILE,
+    reason: HOSTILE,
+    failure: "closed",
+    chain: { rootRunId: HOSTILE, depth: 1, path: [HOSTILE] },
+    approval: { pluginId: HOSTILE, resolution: HOSTILE },
+    event: { text: HOSTILE, chars: 99 },
+    result: { value: HOSTILE },
+    unknown: HOSTILE,
+    calls: [call, { ...call, plugin: "__proto__" }],
+  };
+  writeFileSync(join(dir, "audit/runs.jsonl"), `${JSON.stringify(line)}\n`);
+  appendFileSync(join(dir, "audit/runs.jsonl"), `{"runId":"r1\n`);
+  appendFileSync(
+    join(dir, "audit/state.jsonl"),
+    `${JSON.stringify({ ...line, kind: "quarantine", plugin: HOSTILE, state: HOSTILE, why: HOSTILE })}\n`,
+  );
+  for (const args of [["explain", "r1"], ["explain"], ["explain", "r1", "--json"]]) {
+    const { code, out, err } = await creelHere(...args, "--state-dir", dir);
+    expect([code, err]).toEqual([0, expect.stringContaining("1 lines of")]);
+    // oxlint-disable-next-line no-control-regex -- that is the point
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(out).not.toMatch(/^forged/m);
+  }
+});
