@@ -15,6 +15,7 @@ import { inspect } from "./inspect.ts";
 import { install } from "./install.ts";
 import { list } from "./list.ts";
 import { permissions } from "./permissions.ts";
+import { release } from "./release.ts";
 import { serve } from "./serve.ts";
 import { tail } from "./tail.ts";
 import { uninstall } from "./uninstall.ts";
@@ -38,6 +39,7 @@ export const VERBS: readonly Verb[] = [
   explain,
   serve,
   tail,
+  release,
   doctor,
   completion,
 ];

@@ -1,0 +1,29 @@
+/** `creel release`: lets a plugin out of quarantine, in a host that runs. */
+import { only } from "../plugins/options.ts";
+import { defineVerb, EXIT } from "../verb.ts";
+
+export const release = defineVerb({
+  name: "release",
+  summary: "lets a plugin out of quarantine, in a host that creel serve runs, and forgets what it did",
+  takes: "<id>",
+  options: { socket: { type: "string", value: "path", help: "where it listens (default: as creel serve)" } },
+  examples: ["creel release weather", "creel release weather --json | jq .circuit.state"],
+  prints: "the plugin's report: `id`, `status`, `error`, its `circuit`, and the rest that `host.inspect` gives",
+  exits: { ok: "it is out", failed: "it is not there, it does not load, or no host answers" },
+  async run({ values, positionals, isJson, out, err }) {
+    const id = only("release", "one plugin, by its id", positionals, "creel release weather");
+    const path = await import("node:path");
+    const { openHost } = await import("../../sdk/gateway.ts");
+    const { defaultSocket } = await import("../../sdk/serve-place.ts");
+    const { failure } = await import("../call/page.ts");
+    const { printable } = await import("../ui/json.ts");
+    await using host = await openHost({ connect: path.resolve(values.socket ?? defaultSocket()) });
+    const before = host.plugins().find((plugin) => plugin.id === id)?.circuit.state;
+    const report = await host.release(id);
+    if (isJson) out.line(printable(report, 2));
+    else if (report.error) failure(report, err);
+    else if (before === "closed") out.line(`${out.paint("bold", id)} was not in quarantine; what it did wrong is forgotten`);
+    else out.line(`${out.paint("green", "✓")} ${id} is out of quarantine`);
+    return report.error ? EXIT.failed : EXIT.ok;
+  },
+});
