@@ -1,20 +1,34 @@
 // What does a plugin cost that does nothing? The memory of the sandbox process, as the kernel counts it, by the number of plugins in it; against
-// isolates with a context and nothing else in a process of their own. A slope, so that the process itself does not count.
+// isolates with a context and nothing else in a process of their own. What counts is the slope, so that the process itself does not.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { openHost } from "creel";
 import { ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
+import { line } from "../../curve.ts";
+import { turns } from "../../turns.ts";
+import type { Turn } from "../../turns.ts";
+import { over } from "../../../src/cli/bench/measure.ts";
 import type { Series } from "../../../src/cli/bench/measure.ts";
 
-const FEW = 10;
-const MANY = 110;
+const COUNTS = [10, 60, 110];
 
-/** Megabytes per plugin. */
-async function creel(): Promise<number> {
-  const [few, many] = [await rssWith(FEW), await rssWith(MANY)];
-  return (many - few) / (MANY - FEW);
+function sized(name: string, measure: () => Promise<number[]>): Turn<string> {
+  const names = COUNTS.map((count) => `${name}, ${count}`);
+  return {
+    names,
+    async once() {
+      const found = await measure();
+      return Object.fromEntries(names.map((each, at) => [each, found[at]!]));
+    },
+  };
+}
+
+async function creel(): Promise<number[]> {
+  const found: number[] = [];
+  for (const count of COUNTS) found.push(await rssWith(count));
+  return found;
 }
 
 async function rssWith(count: number): Promise<number> {
@@ -33,43 +47,46 @@ async function rssOf(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** The same slope of bare isolates, in a child of its own. */
+/** Bare isolates, in a child of their own. */
 const BARE = `
   import ivm from "isolated-vm";
   const isolates = [];
   const grow = (count) => { while (isolates.length < count) { const isolate = new ivm.Isolate({ memoryLimit: 32 }); isolate.createContextSync(); isolates.push(isolate); } return process.memoryUsage.rss() / 2 ** 20; };
-  const few = grow(${FEW});
-  console.log((grow(${MANY}) - few) / ${MANY - FEW});
+  console.log(JSON.stringify(${JSON.stringify(COUNTS)}.map(grow)));
 `;
-async function bare(): Promise<number> {
+async function bare(): Promise<number[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", BARE], { cwd: import.meta.dirname });
-  return Number(stdout);
+  return JSON.parse(stdout) as number[];
+}
+
+/** Megabytes of one more. */
+function slope(name: string, sizes: readonly Series[]): Series {
+  const [few, many] = [sizes[0]!, sizes.at(-1)!];
+  const rounds = many.rounds.map((mb, round) => (mb - few.rounds[round]!) / (COUNTS.at(-1)! - COUNTS[0]!));
+  return { name, unit: "MB", samples: rounds, rounds };
 }
 
 export default {
   question: "a plugin that does nothing: how much memory does it take, in bare isolates with a context?",
-  async run({ rounds }) {
-    const subject: Series = { name: "creel, one more idle plugin", unit: "MB", samples: [], rounds: [] };
-    const floor: Series = { name: "floor: one more isolate with a context", unit: "MB", samples: [], rounds: [] };
-    for (let round = 0; round < Math.ceil(rounds / 20); round++) {
-      for (const [series, measure] of [
-        [subject, creel],
-        [floor, bare],
-      ] as const) {
-        const value = await measure();
-        series.samples.push(value);
-        series.rounds.push(value);
-      }
-    }
+  async run(effort) {
+    const contestants = [sized("creel, process", creel), sized("floor: isolates with a context", bare)];
+    const series = await turns(contestants, effort, { unit: "MB", rounds: Math.max(2, Math.ceil(effort.rounds / 20)) });
+    const [cells, isolates] = [series.slice(0, COUNTS.length), series.slice(COUNTS.length)];
+    const [subject, floor] = [slope("creel, one more idle plugin", cells), slope("floor: one more isolate with a context", isolates)];
     return {
       ratios: [
         ratio("MB per idle plugin", subject.rounds, { atMost: 4 }),
-        ratio(
-          "idle plugin / isolate with a context",
-          subject.rounds.map((value, at) => value / floor.rounds[at]!),
-        ),
+        ratio("idle plugin / isolate with a context", over(subject, floor)),
       ],
       series: [subject, floor],
+      curves: [
+        {
+          what: "memory against plugins",
+          x: { name: "plugins loaded", scale: "linear" },
+          unit: "MB",
+          lines: [line("creel, sandbox process", COUNTS, cells, "linear"), line("isolates with a context", COUNTS, isolates, "linear")],
+        },
+      ],
     };
   },
 } satisfies Case;

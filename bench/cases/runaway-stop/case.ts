@@ -1,0 +1,60 @@
+// How long until a runaway is stopped? A gate that loops for ever on one command, with the default budget. What counts is the time after the budget's end: until the caller has
+// its answer (blocked), and until the plugin serves again. Against V8's own timeout on an isolate of the same thread, which stops at its time and leaves the isolate as it is.
+// Budgets are processor time, and V8 has a wall clock, so a turn is given half as much again and 100 ms more, and more on a crowded machine.
+import { openHost } from "creel";
+import { ratio } from "../../case.ts";
+import type { Case } from "../../case.ts";
+import { stoppedByV8 } from "../../floors/stopped.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { turn, turns } from "../../turns.ts";
+import type { Turn } from "../../turns.ts";
+
+const SOURCE = `export default (api) => { api.on("before_tool_call", (event) => { if (event.params.command === "loop") for (;;); }) }`;
+
+async function runaway(isolation: "thread" | "process", stack: AsyncDisposableStack): Promise<Turn<string>> {
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const host = stack.use(await openHost({ isolation, lanes: 1, plugins: [{ id: "runaway", source: SOURCE }], logger: silent }));
+  const run = (command: string) => host.run("before_tool_call", { toolName: "exec", params: { command } }, { toolName: "exec" });
+  const names = [`creel, ${isolation}, to the answer`, `creel, ${isolation}, to serving again`];
+  return {
+    names,
+    async once() {
+      // Out of the slow lane and with a closed breaker: every runaway is a first one.
+      await host.release("runaway");
+      await host.reload("runaway");
+      await run("ls");
+      const started = performance.now();
+      const { calls } = await run("loop");
+      const answered = performance.now() - started;
+      if (calls[0]?.status !== "cpu" && calls[0]?.status !== "timeout") throw new Error(`not stopped: ${JSON.stringify(calls)}`);
+      let served = await run("ls");
+      while (served.calls[0]?.status !== "ok") {
+        if (served.calls[0]?.status === "quarantined") await host.release("runaway");
+        served = await run("ls");
+      }
+      return { [names[0]!]: answered - LIMITS.cpuMs, [names[1]!]: performance.now() - started - LIMITS.cpuMs };
+    },
+  };
+}
+
+export default {
+  question: "a handler that loops for ever: how long after its budget's end until it is stopped, and until it serves again?",
+  run: async (effort) => {
+    await using stack = new AsyncDisposableStack();
+    const contestants = [
+      await runaway("thread", stack),
+      await runaway("process", stack),
+      turn("floor: applySync with a timeout, same thread", stoppedByV8),
+    ];
+    const series = await turns(contestants, effort, { unit: "ms", rounds: Math.ceil(effort.rounds / 8) });
+    return {
+      ratios: series.slice(0, 4).map(({ name, rounds }) =>
+        ratio(
+          `${name}, in budgets of ${LIMITS.cpuMs} ms`,
+          rounds.map((ms) => ms / LIMITS.cpuMs),
+        ),
+      ),
+      series,
+    };
+  },
+} satisfies Case;
