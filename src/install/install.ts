@@ -15,6 +15,7 @@ import type { LockEntry, PluginFacts } from "../state/lock.ts";
 import { sorted } from "../state/lock.ts";
 import type { State } from "../state/state.ts";
 import { asksOf } from "./asks.ts";
+import { configFaults, configSchemaOf, schemaFindings } from "./config-schema.ts";
 import { acceptedBy, isCovered, keysOf } from "./keys.ts";
 import type { Accepted } from "./keys.ts";
 import { fetchPlugin } from "./fetch.ts";
@@ -124,16 +125,21 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
   progress?.({ step: "scan", what: `${scan.files} file${scan.files === 1 ? "" : "s"}` });
   const [missing] = missingModules(bundle.builtins);
   if (missing !== undefined) throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: missing });
+  const settings = config.plugins?.entries?.[id]?.config ?? {};
+  const schema = configSchemaOf(manifest);
+  const unfit = configFaults({ id, schema, config: settings }).map(({ message }) => message);
   progress?.({ step: "register", what: id });
   const { report, log, refused } = await rehearse(manifest, bundle, {
     isolation: options.isolation ?? "process",
     sandbox: config.sandbox,
-    config: config.plugins?.entries?.[id]?.config ?? {},
+    config: settings,
     watchMs: options.watchMs ?? LIMITS.rehearsalMs,
   });
   if (report.error) {
     const tried = refused.length > 0 ? `; it tried: ${refused.join("; ")}` : "";
-    throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: oneLine(`${report.error.message}${tried}`) });
+    // It may be for want of it.
+    const wants = unfit.length > 0 ? `; ${unfit.join("; ")}` : "";
+    throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: oneLine(`${report.error.message}${tried}${wants}`) });
   }
   const installed = await state.read();
   const before = installed.get(id);
@@ -160,8 +166,12 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
     functions: report.functions.map(({ kind, name }) => ({ kind, name: oneLine(name, LIMITS.nameChars) })),
     permissions: asks.map((ask) => ({ ...ask, reason: ask.reason && oneLine(ask.reason, 300), isNew: isNew(ask) })),
     kept: before && shownBefore ? keysOf(before).filter((key) => !askedBefore.has(key)) : [],
-    scan: scanOf(scan, [...(before ? otherSource(source, before) : []), ...packageFindings(id, fetched, others, bundle.builtins)]),
-    remarks: report.diagnostics.map((remark) => oneLine(remark)),
+    scan: scanOf(scan, [
+      ...(before ? otherSource(source, before) : []),
+      ...schemaFindings(schema, fetched.root),
+      ...packageFindings(id, fetched, others, bundle.builtins),
+    ]),
+    remarks: [...report.diagnostics.map((remark) => oneLine(remark)), ...unfit],
     tried: { log: [...log], refused: [...refused] },
     changes: [],
   };

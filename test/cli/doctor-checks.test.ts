@@ -124,13 +124,32 @@ describe("a creel.json", () => {
         "entries": { "wether": {} } },
       "secrets": { "token": { "env": "CREEL_TEST_NO_SUCH_VARIABLE", "origins": ["https://api.example.com"], "header": "x-key" } }
     }`);
-    const checks = await referenceChecks(found, folder({}), ["weather"]);
+    const checks = await referenceChecks(found, folder({}), new Map([["weather", {}]]));
     expect(checks.map(({ status, where }) => [status, where])).toEqual([
       ["broken", at(2)],
       ["broken", at(4)],
       ["warn", at(3)],
     ]);
     expect(brief(checks).join("\n")).toMatch(/there is no \.\/gone[^]*CREEL_TEST_NO_SUCH_VARIABLE[^]*did you mean "weather"/);
+    expectFixes(checks);
+  });
+});
+
+describe("a plugin's configuration", () => {
+  it("that is not what its manifest says it takes is broken, with its line, and its value is not repeated", async () => {
+    const { found, at } = check(`{
+      "plugins": { "entries": {
+        "weather": { "config": {
+          "units": "sixpence" } },
+        "off": { "enabled": false, "config": { "units": 1 } }
+      } } }`);
+    const manifest = { id: "x", configSchema: { type: "object", required: ["town"], properties: { units: { enum: ["c", "f"] } } } };
+    const manifests = { weather: manifest, off: manifest, plain: { id: "plain" }, changed: undefined };
+    const checks = await referenceChecks(found, folder({}), new Map<string, unknown>(Object.entries(manifests)));
+    expect(checks.map(({ status, what, where }) => [status, what, where])).toEqual([
+      ["broken", "plugins.entries.weather.config.town is missing", at(3)],
+      ["broken", 'plugins.entries.weather.config.units must be one of "c", "f"', at(4)],
+    ]);
     expectFixes(checks);
   });
 });

@@ -68,12 +68,12 @@ export async function examine(subject: Subject): Promise<Findings> {
   const sandbox = await visit(wishes ?? {});
   const given = subject["state-dir"];
   const dir = given === undefined ? stateDirOf(found.config, base) : resolve(given);
-  const { checks: state, ids, moments } = await stateChecks(dir);
+  const { checks: state, manifests, moments } = await stateChecks(dir);
   const checks = [
     nodeCheck(),
     await isolatedVmCheck(),
     ...found.checks,
-    ...(await referenceChecks(found, base, ids)),
+    ...(await referenceChecks(found, base, manifests)),
     ...state,
     ...(await socketChecks(resolve(subject.socket ?? defaultSocket()))),
     clockCheck(moments),
@@ -92,15 +92,18 @@ export async function examine(subject: Subject): Promise<Findings> {
   };
 }
 
-async function stateChecks(dir: string | undefined): Promise<{ checks: Check[]; ids: string[]; moments: number[] }> {
-  const none = { ids: [], moments: [] };
+async function stateChecks(
+  dir: string | undefined,
+): Promise<{ checks: Check[]; manifests: ReadonlyMap<string, unknown>; moments: number[] }> {
+  const none = { manifests: new Map<string, unknown>(), moments: [] };
   if (dir === undefined)
     return { ...none, checks: [ok("state", "no stateDir is set: no plugin can be installed, and nothing survives a restart")] };
   if (!existsSync(dir)) return { ...none, checks: [ok("state", `${dir} is not there yet: the first install makes it`)] };
-  const { checks, entries } = await lockChecks(openState(dir));
+  const { checks, entries, manifests } = await lockChecks(openState(dir));
   return {
     checks: [...(await folderChecks(dir)), ...checks, ...(await storeChecks(dir)), await diskCheck(dir)],
-    ids: entries.map(({ id }) => id),
+    // One whose files were changed is one all the same.
+    manifests: new Map(entries.map(({ id }) => [id, manifests.get(id)])),
     moments: entries.map(({ accepted }) => Date.parse(accepted.at)),
   };
 }

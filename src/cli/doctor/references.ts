@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { readSecrets } from "../../host/services/secrets.ts";
 import { suggest } from "../../host/suggest.ts";
+import { configFaults, configSchemaOf } from "../../install/config-schema.ts";
+import { pluginManifest } from "../../protocol/config.ts";
 import type { CreelConfig } from "../../protocol/config.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { resolveFrom } from "../../sdk/config-file.ts";
@@ -9,8 +11,12 @@ import { broken, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import type { ConfigFindings } from "./config-check.ts";
 
-/** `installed`: the ids in the lock. */
-export async function referenceChecks({ config, whereIs }: ConfigFindings, base: string, installed: readonly string[]): Promise<Check[]> {
+/** `installed`: the ids in the lock, and their manifests. */
+export async function referenceChecks(
+  { config, whereIs }: ConfigFindings,
+  base: string,
+  installed: ReadonlyMap<string, unknown>,
+): Promise<Check[]> {
   const checks = pathsOf(config)
     .filter(({ path }) => !existsSync(resolveFrom(base, path)))
     .map(({ path, at }) =>
@@ -25,10 +31,23 @@ export async function referenceChecks({ config, whereIs }: ConfigFindings, base:
   }
   for (const id of Object.keys(config.plugins?.entries ?? {})) {
     // It may be the id of a plugin that the gateway brings, or of one in a folder.
-    const meant = installed.includes(id) ? "" : suggest(id, installed);
+    const meant = installed.has(id) ? "" : suggest(id, [...installed.keys()]);
     const at = ["plugins", "entries", id];
     if (meant !== "")
       checks.push(warn("config", `${at.join(".")}: no plugin of that id is installed${meant}`, "write the plugin's id", whereIs(at)));
+  }
+  for (const [id, manifest] of installed) {
+    const settings = config.plugins?.entries?.[id];
+    const schema = settings?.enabled === false ? undefined : configSchemaOf(pluginManifest.safeParse(manifest).data ?? {});
+    for (const { path, message } of configFaults({ id, schema, config: settings?.config ?? {} }))
+      checks.push(
+        broken(
+          "config",
+          message,
+          `write what the plugin takes: the configSchema of its manifest says it`,
+          whereIs(["plugins", "entries", id, "config", ...path]),
+        ),
+      );
   }
   return checks;
 }

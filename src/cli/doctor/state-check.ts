@@ -32,17 +32,27 @@ export async function folderChecks(dir: string): Promise<Check[]> {
   return checks.length > 0 ? checks : [ok("state", `${dir} is nobody else's`)];
 }
 
-export async function lockChecks(state: State): Promise<{ checks: Check[]; entries: readonly LockEntry[] }> {
+export interface LockFindings {
+  readonly checks: Check[];
+  readonly entries: readonly LockEntry[];
+  /** By id, of those whose files are intact. */
+  readonly manifests: ReadonlyMap<string, unknown>;
+}
+
+export async function lockChecks(state: State): Promise<LockFindings> {
+  const manifests = new Map<string, unknown>();
   let entries: LockEntry[];
   try {
     entries = [...(await state.read()).values()];
   } catch (error) {
-    return { checks: [complaint("lock", error)], entries: [] };
+    return { checks: [complaint("lock", error)], entries: [], manifests };
   }
   const checks: Check[] = [];
   for (const { id, enabled } of entries) {
     try {
-      bundleOf(await state.load(id));
+      const loaded = await state.load(id);
+      bundleOf(loaded);
+      manifests.set(id, loaded.manifest);
     } catch (error) {
       const one = complaint("lock", error);
       // Nobody loads it.
@@ -51,7 +61,7 @@ export async function lockChecks(state: State): Promise<{ checks: Check[]; entri
   }
   const intact = `${entries.length - checks.length} of ${entries.length} installed plugins are byte for byte what was accepted`;
   if (checks.length === 0) checks.push(ok("lock", entries.length === 0 ? "no plugin is installed" : intact));
-  return { checks: [...checks, ...(await orphanChecks(state.dir, entries))], entries };
+  return { checks: [...checks, ...(await orphanChecks(state.dir, entries))], entries, manifests };
 }
 
 /** What whoever was killed has left, and files that were never cleared away. */
