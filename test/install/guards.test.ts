@@ -2,6 +2,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { folder, QUICK } from "../support/files.ts";
 import { listener, operator, pluginFolder } from "./pipeline.ts";
 
 const GUARD = `export default (api) => {
@@ -30,6 +31,51 @@ describe("a guard", () => {
     const escapes = `export default () => { [].constructor.constructor; };`;
     await expect(install(pluginFolder({ id: "escapes" }, escapes))).rejects.toThrow("critical: constructor-chain");
     expect([...(await state.read()).keys()]).toEqual(["good", "guard"]);
+  });
+
+  it("of plugins.load.paths is asked, too; without its tools and services; one that cannot be loaded might be a guard, and blocks", async () => {
+    const { install, state } = operator();
+    const service = `export default (api) => {
+      let started = false;
+      api.registerService({ id: "s", start() { started = true; } });
+      api.on("before_install", ({ targetName }) => targetName === "bad" ? { block: true, blockReason: "named " + started } : undefined);
+    };`;
+    const named = pluginFolder({ id: "named" }, service);
+    const other = pluginFolder({ id: "other" }, listener("session_end"));
+    const hook = folder(
+      { "HOOK.md": "---\nname: hears\nmetadata: { openclaw: { events: [command] } }\n---\n", "handler.ts": "export default () => {};" },
+      QUICK,
+    );
+    const loads = (paths: string[], entries = {}) => ({
+      config: { sandbox: { walls: "none" as const }, plugins: { load: { paths }, entries } },
+    });
+    const bad = pluginFolder({ id: "bad" }, listener("llm_input"));
+    await expect(install(bad, [], loads([hook, other, named]))).rejects.toMatchObject({
+      code: "ERR_INSTALL_BLOCKED",
+      message: expect.stringContaining('the plugin "named" does not let "bad" be installed: named false') as string,
+    });
+    const good = pluginFolder({ id: "good" }, listener("llm_input"));
+    expect(await install(good, [], loads([hook, other, named]))).toMatchObject({ outcome: "installed", guards: ["named"] });
+    expect(await install(bad, [], loads([other]))).toMatchObject({ outcome: "installed", guards: [] });
+    const broken = pluginFolder({ id: "broken" }, `throw new Error("no");`);
+    const next = pluginFolder({ id: "next" }, listener("llm_input"));
+    await expect(install(next, [], loads([broken]))).rejects.toThrow(
+      /"broken" does not let "next" be installed: .*plugins\.load\.paths.*cannot be known/,
+    );
+    await expect(install(next, [], loads(["./gone"]))).rejects.toThrow(/"\.\/gone" does not let "next" be installed: .*cannot be read/);
+    expect(await install(next, [], loads([broken], { broken: { enabled: false } }))).toMatchObject({ outcome: "installed", guards: [] });
+    expect([...(await state.read()).keys()]).toEqual(["bad", "good", "next"]);
+  });
+
+  it("that is installed and named is asked as it was named", async () => {
+    const { install } = operator();
+    await install(pluginFolder({ id: "guard" }, GUARD), []);
+    const named = pluginFolder({ id: "guard" }, listener("session_end"));
+    const config = { sandbox: { walls: "none" as const }, plugins: { load: { paths: [named] } } };
+    expect(await install(pluginFolder({ id: "throws" }, listener("llm_input")), [], { config })).toMatchObject({
+      outcome: "installed",
+      guards: [],
+    });
   });
 
   it("that was changed blocks; one that was disabled is not asked", async () => {

@@ -203,9 +203,9 @@ describe("an update", () => {
       "+ version 1.1.0",
       "= hook llm_input",
       "- hook session_end",
+      "= permission conversation",
       "= permission fetch:https://api.example.com/v1/towns#GET",
       "= permission kv",
-      "= permission conversation",
       "- permission fetch:https://api.example.com/v1#GET",
     ]);
     expect(isWider(review)).toBe(false);
