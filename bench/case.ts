@@ -52,10 +52,12 @@ export interface Ratio extends Estimate {
   readonly what: string;
   /** Without one the line is there to be read, not to be met. */
   readonly target: Target | undefined;
+  /** It is no ratio but a number of these, such as MB. */
+  readonly unit?: Series["unit"];
 }
 
-export function ratio(what: string, perRound: readonly number[], target?: Target): Ratio {
-  return { what, target, ...estimate(perRound) };
+export function ratio(what: string, perRound: readonly number[], target?: Target, unit?: Series["unit"]): Ratio {
+  return { what, target, ...(unit && { unit }), ...estimate(perRound) };
 }
 
 export function isMet({ value, target }: Ratio): boolean {

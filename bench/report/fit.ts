@@ -17,6 +17,8 @@ export interface Fit {
   readonly change: number;
   readonly isAsItOught: boolean;
   readonly words: string;
+  /** For the margin of a drawing. */
+  readonly brief: string;
 }
 
 /** How far a median may lie beside the line. Caches that run full bend it by so much; a quadratic is off by several times that. */
@@ -42,14 +44,17 @@ export function fitOf({ growth, points }: Line, unit: string, xName: string): Fi
   if (growth === "flat") {
     const isFlat = isWithin(points);
     const words = `${isFlat ? "flat" : "not flat"}: ${percent(common.change)} from ${short(first.x)} to ${short(last.x)} ${xName}`;
-    return { kind: "flat", ...common, isAsItOught: isFlat, words };
+    const brief = `${isFlat ? "flat" : "not flat"}, ${percent(common.change)}`;
+    return { kind: "flat", ...common, isAsItOught: isFlat, words, brief };
   }
   const off = points.map(({ x, value, low, high }) => beside(line.base + line.slope * x, value, low, high));
   const isStraight = off.every((share) => share <= BEND);
   const bends = !isStraight && steeper(points);
+  // Beside the last point nothing.
+  const base = Math.abs(line.base) < last.value / 1e6 ? 0 : line.base;
   const how = isStraight ? "linear" : bends ? "faster than linear" : "slower than linear";
-  const words = `${how}: ${short(line.base)} ${unit} + ${short(line.slope)} ${unit} per ${xName}, R² ${line.r2.toFixed(3)}, log-log slope ${common.exponent.toFixed(2)}`;
-  return { kind: "linear", ...common, isAsItOught: !bends, words };
+  const words = `${how}: ${short(base)} ${unit} ${line.slope < 0 ? "−" : "+"} ${short(Math.abs(line.slope))} ${unit} × ${xName}, R² ${line.r2.toFixed(3)}, log-log slope ${common.exponent.toFixed(2)}`;
+  return { kind: "linear", ...common, isAsItOught: !bends, words, brief: `${how}, R² ${line.r2.toFixed(3)}` };
 }
 
 /** No point lies above another by more than their intervals and the rise that is allowed. */

@@ -1,12 +1,12 @@
 /** docs/benchmarks.md, made of the data of one run: ratios first, then how it grows, then each case, then how it was measured and where. */
 import { isMet } from "../case.ts";
-import type { Ratio, Target } from "../case.ts";
+import type { Ratio } from "../case.ts";
 import { machineLine } from "../../src/cli/bench/machine.ts";
 import { METHOD } from "../../src/cli/bench/measure.ts";
 import { doubts, verdict } from "./data.ts";
 import type { CaseData, ReportData, SeriesData } from "./data.ts";
 import { fitOf } from "./fit.ts";
-import { short, times } from "./numbers.ts";
+import { amount, short } from "./numbers.ts";
 import { ladder, plotsOf } from "./plots/plots.ts";
 import type { Plot } from "./plots/plots.ts";
 
@@ -21,11 +21,11 @@ export function page(data: ReportData): string {
     MADE,
     "# Benchmarks",
     "What a hook costs through Creel: over the least that a sandboxed call can cost on the same machine, beside every other way to run a handler, and as chains, payloads and plugins grow.",
-    `**${held - missed} of ${held} targets met** in the run of ${data.date.slice(0, 10)} (${Math.round(data.seconds / 60)} minutes, Node ${data.machine.node}, ${data.machine.cpu}, ${data.machine.cores} cores). Ratios are the result; times are for orientation and belong to that machine. \`npm run bench\` measures it on yours, \`creel bench ./my-plugin\` measures a plugin of your own.`,
+    `**${held - missed} of ${held} targets met** in the run of ${data.date.slice(0, 10)} (${Math.round(data.seconds / 60)} minutes, Node ${data.machine.node}, ${cell(data.machine.cpu)}, ${data.machine.cores} cores). Ratios are the result; times are for orientation and belong to that machine. \`npm run bench\` measures it on yours, \`creel bench ./my-plugin\` measures a plugin of your own.`,
     ...doubts(data).map((doubt) => `> **Doubt:** ${doubt}.`),
     "## Ratios",
-    "The median over rounds, in brackets its 95 % interval. Targets are the project's own, set before the work; a line without one is there to be read.",
-    ratioTable(data.cases),
+    "The median over rounds with its 95 % interval, each against its target. Targets were set before the work; more ratios, to be read and not to be met, stand with their cases.",
+    targetTable(data.cases),
     ...(top ? ["## Every way to run a handler", image(top)] : []),
     ...(curved.length > 0 ? ["## How it grows", growthTable(curved), ...curved.map(caseSection)] : []),
     "## The cases",
@@ -35,31 +35,36 @@ export function page(data: ReportData): string {
     METHOD.map((line) => `- ${line}`).join("\n"),
     "Each case runs in a process of its own. Every contestant is warmed up first; all samples of the rounds count, none is thrown away. More, and what the floors are: [bench/README.md](../bench/README.md). The data of this page, as quantiles and bins, is [benchmarks/data.json](benchmarks/data.json).",
     "## Machine",
-    `${machineLine(data.machine)}, ${data.loadAtEnd} at the end. ${data.date}, ${data.effort} effort.`,
+    `${cell(machineLine(data.machine))}, ${data.loadAtEnd} at the end. ${data.date}, ${data.effort} effort.`,
   ].join("\n\n")}\n`;
 }
 
-function ratioTable(cases: readonly CaseData[]): string {
+function targetTable(cases: readonly CaseData[]): string {
   const rows = cases.flatMap(({ name, ratios }) =>
-    ratios.map((ratio) => [
-      mark(ratio),
-      `**${times(ratio.value)}**`,
-      `${short(ratio.low)} … ${short(ratio.high)}`,
-      targetText(ratio.target),
-      ratio.what,
-      `[${name}](#${name})`,
-    ]),
+    ratios
+      .filter(({ target }) => target)
+      .map((ratio) => [...numbers(ratio), targetText(ratio), mark(ratio), `${ratio.what} ([${name}](#${name}))`]),
   );
-  return table(["", "ratio", "95 % interval", "target", "what", "case"], rows);
+  return table(["ratio", "95 % interval", "target", "", "what"], rows);
+}
+
+function readTable(ratios: readonly Ratio[]): string[] {
+  const rows = ratios.filter(({ target }) => !target).map((ratio) => [...numbers(ratio), ratio.what]);
+  return rows.length === 0 ? [] : [table(["ratio", "95 % interval", "what"], rows)];
+}
+
+function numbers({ value, low, high, unit }: Ratio): [string, string] {
+  return [`**${amount(value, unit)}**`, `${short(low)} … ${short(high)}`];
 }
 
 function mark(ratio: Ratio): string {
-  return !ratio.target ? "" : isMet(ratio) ? "met" : "**missed**";
+  return isMet(ratio) ? "met" : "**missed**";
 }
 
-export function targetText(target: Target | undefined): string {
-  if (target?.atMost !== undefined) return `at most ${target.atMost} ×`;
-  return target?.atLeast !== undefined ? `at least ${target.atLeast} ×` : "";
+export function targetText({ target, unit: own }: Ratio): string {
+  const unit = own ?? "×";
+  if (target?.atMost !== undefined) return `at most ${target.atMost} ${unit}`;
+  return target?.atLeast !== undefined ? `at least ${target.atLeast} ${unit}` : "";
 }
 
 function growthTable(cases: readonly CaseData[]): string {
@@ -77,9 +82,9 @@ function growthTable(cases: readonly CaseData[]): string {
 }
 
 function caseSection(one: CaseData): string {
-  const parts = [`### ${one.name}`, `${one.question[0]!.toUpperCase()}${one.question.slice(1)}`];
+  const parts = [`### ${one.name}`, cell(`${one.question[0]!.toUpperCase()}${one.question.slice(1)}`)];
   if (one.error !== undefined) parts.push(`**Not measured:** ${cell(one.error)}`);
-  parts.push(...plotsOf(one).map(image));
+  parts.push(...plotsOf(one).map(image), ...readTable(one.ratios));
   if (one.series.length > 0) parts.push(seriesTable(one.series));
   return parts.join("\n\n");
 }
@@ -118,5 +123,5 @@ function row(cells: readonly string[]): string {
 }
 
 function cell(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+  return text.replaceAll("<", "&lt;").replaceAll("|", "\\|").replaceAll("\n", " ");
 }

@@ -8,7 +8,7 @@ import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { doubts, verdict } from "./data.ts";
 import type { CaseData, ReportData } from "./data.ts";
 import { fitOf } from "./fit.ts";
-import { short, times } from "./numbers.ts";
+import { amount, short } from "./numbers.ts";
 import { targetText } from "./page.ts";
 
 export function print(data: ReportData, terminal: Terminal): void {
@@ -52,9 +52,9 @@ function printCase({ name, question, ratios, series, curves, error }: CaseData, 
 }
 
 export function ratioLine(ratio: Ratio, paint: Terminal["paint"]): string {
-  const { what, value, low, high, target } = ratio;
+  const { what, value, low, high, target, unit } = ratio;
   const mark = !target ? paint("dim", "·     ") : isMet(ratio) ? paint("green", "✓ pass") : paint("red", "✗ miss");
-  const number = times(value).padStart(8);
+  const number = amount(value, unit).padStart(8);
   const interval = `[${short(low)} … ${short(high)}]`.padEnd(15);
-  return `${mark} ${target ? paint("bold", number) : number} ${interval} ${targetText(target).padEnd(15)} ${what}`;
+  return `${mark} ${target ? paint("bold", number) : number} ${interval} ${targetText(ratio).padEnd(15)} ${what}`;
 }

@@ -75,7 +75,7 @@ export default {
     const [subject, floor] = [slope("creel, one more idle plugin", cells), slope("floor: one more isolate with a context", isolates)];
     return {
       ratios: [
-        ratio("MB per idle plugin", subject.rounds, { atMost: 4 }),
+        ratio("one more idle plugin", subject.rounds, { atMost: 4 }, "MB"),
         ratio("idle plugin / isolate with a context", over(subject, floor)),
       ],
       series: [subject, floor],

@@ -1,9 +1,9 @@
 /** One bar per contestant, the least first: "what would I pay with something else?" Half of all samples lie in the thin part. */
 import type { SeriesData } from "../data.ts";
-import { short } from "../numbers.ts";
+import { quantity, short } from "../numbers.ts";
 import { scale } from "./scale.ts";
 import { element, label, widthOf } from "./svg.ts";
-import { colours, drawing, TOP, WIDTH } from "./theme.ts";
+import { drawing, roleColour, TOP, WIDTH } from "./theme.ts";
 
 const ROW = 26;
 const NAME = 300;
@@ -19,11 +19,10 @@ export function bars(title: string, subtitle: string, series: readonly SeriesDat
   const bottom = TOP + sorted.length * ROW + 6;
   const x = scale(kind, kind === "log" ? values.map((value) => value * 0.8).concat(values) : values, left, right);
   const start = kind === "log" ? left : x.at(0);
-  const palette = colours(sorted.map(({ name }) => name));
   const rows = sorted.flatMap(({ name, median, p25, p75 }, at) => {
     const y = TOP + at * ROW;
     const [from, to] = [x.at(Math.max(p25, Number.MIN_VALUE)), x.at(p75)];
-    const colour = palette[at]!;
+    const colour = roleColour(name);
     return [
       label(name, left - 10, y + 16, { "text-anchor": "end", room: NAME }),
       element("rect", { class: `f${colour}`, x: start, y: y + 4, width: Math.max(1.5, x.at(median) - start), height: 17, rx: 2 }),
@@ -34,7 +33,7 @@ export function bars(title: string, subtitle: string, series: readonly SeriesDat
         width: Math.max(0, to - Math.max(start, from)),
         height: 5,
       }),
-      label(`${short(median)} ${unit}`, Math.max(x.at(median), to) + 7, y + 17, { class: "small" }),
+      label(quantity(median, unit), Math.max(x.at(median), to) + 7, y + 17, { class: "small" }),
     ];
   });
   return drawing(title, `${subtitle}; ${unit}${kind === "log" ? ", logarithmic axis" : ""}`, bottom + 34, [

@@ -11,7 +11,7 @@ export interface Plot {
 }
 
 /** A distribution of fewer is a few dots. */
-const MIN_SAMPLES = 20;
+const MIN_SAMPLES = 60;
 /** So many ways to do the same are a ladder. */
 const LADDER = 5;
 

@@ -1,11 +1,11 @@
 /** The distribution of all samples, a ridge per contestant on one logarithmic axis, with its median. Two humps: the machine was in two states. */
 import type { Histogram } from "../../../src/cli/bench/histogram.ts";
 import type { SeriesData } from "../data.ts";
-import { short } from "../numbers.ts";
+import { quantity } from "../numbers.ts";
 import { grid } from "./bars.ts";
 import { scale } from "./scale.ts";
 import { element, label, path, widthOf } from "./svg.ts";
-import { colours, drawing, TOP, WIDTH } from "./theme.ts";
+import { drawing, roleColour, TOP, WIDTH } from "./theme.ts";
 
 const ROW = 38;
 const PEAK = 34;
@@ -22,17 +22,16 @@ export function ridges(title: string, subtitle: string, series: readonly SeriesD
     left,
     right,
   );
-  const palette = colours(series.map(({ name }) => name));
   const rows = series.flatMap(({ name, bins, median }, at) => {
     const base = TOP + (at + 1) * ROW;
-    const colour = palette[at]!;
+    const colour = roleColour(name);
     const middle = x.at(Math.max(median, bins.from)).toFixed(1);
     return [
       label(name, left - 10, base - 8, { "text-anchor": "end", room: NAME }),
       element("path", { class: "rule", d: `M${left} ${base}H${right}` }),
       path(outline(bins, x.at, base), { class: `f${colour} ridge` }),
       element("path", { class: `s${colour}`, "stroke-width": 2, d: `M${middle} ${base}V${base - PEAK + 6}` }),
-      label(`${short(median)} ${unit}`, right + 8, base - 8, { class: "small" }),
+      label(quantity(median, unit), right + 8, base - 8, { class: "small" }),
     ];
   });
   return drawing(title, `${subtitle}; ${unit}, logarithmic axis; the line is the median`, bottom + 34, [

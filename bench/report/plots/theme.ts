@@ -6,7 +6,7 @@ import { element, escaped, FONT, label } from "./svg.ts";
 
 export const WIDTH = 820;
 /** Above the drawing: title and subtitle. */
-export const TOP = 64;
+export const TOP = 72;
 
 const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#3b9bd6", "#7a5195", "#6b6b6b"] as const;
 const DARK = ["#56b4e9", "#ff8c3a", "#2fd6a3", "#e6a3c8", "#f0c541", "#8fd0ff", "#b58ad6", "#a8a8a8"] as const;
@@ -39,7 +39,7 @@ export function drawing(title: string, subtitle: string, height: number, parts: 
     element("title", {}, escaped(title)),
     element("style", {}, escaped(STYLE).replaceAll("&quot;", '"')),
     element("rect", { class: "back", width: WIDTH, height, rx: 6 }),
-    label(title, 20, 28, { class: "title" }),
+    label(`${title[0]!.toUpperCase()}${title.slice(1)}`, 20, 28, { class: "title" }),
     label(subtitle, 20, 46, { class: "faint small" }),
   ];
   return `${element(
@@ -53,6 +53,12 @@ export type Role = "creel" | "floor" | "other";
 
 export function roleOf(name: string): Role {
   return /^creel\b/i.test(name) ? "creel" : /^(floor|bare|empty)\b/i.test(name) ? "floor" : "other";
+}
+
+/** Where names stand beside what is drawn, colours only say who is who. */
+export function roleColour(name: string): number {
+  const role = roleOf(name);
+  return role === "floor" ? GREY : role === "other" ? 2 : /process/.test(name) ? 1 : 0;
 }
 
 /** A colour per name: Creel's two isolations have theirs in all drawings, floors are grey, the others share the rest. */

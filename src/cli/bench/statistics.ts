@@ -20,10 +20,13 @@ export function median(values: readonly number[]): number {
 
 /** Median of what each round gave, and its percentile bootstrap interval over rounds. */
 export function estimate(perRound: readonly number[]): Estimate {
-  const medians = Array.from({ length: RESAMPLES }, () =>
-    median(Array.from(perRound, () => perRound[Math.floor(Math.random() * perRound.length)]!)),
-  ).toSorted((a, b) => a - b);
-  return { value: median(perRound), low: quantileOfSorted(medians, 0.025), high: quantileOfSorted(medians, 0.975) };
+  const drawn = new Float64Array(perRound.length);
+  const medians = new Float64Array(RESAMPLES).map(() => {
+    for (let at = 0; at < drawn.length; at++) drawn[at] = perRound[Math.floor(Math.random() * perRound.length)]!;
+    return quantileOfSorted(drawn.toSorted(), 0.5);
+  });
+  const sorted = medians.toSorted();
+  return { value: median(perRound), low: quantileOfSorted(sorted, 0.025), high: quantileOfSorted(sorted, 0.975) };
 }
 
 /** Fisher-Yates, in place. */
@@ -35,7 +38,7 @@ export function shuffle<T>(items: T[]): T[] {
   return items;
 }
 
-function quantileOfSorted(sorted: readonly number[], q: number): number {
+function quantileOfSorted(sorted: ArrayLike<number>, q: number): number {
   const position = (sorted.length - 1) * q;
   const below = Math.floor(position);
   const low = sorted[below]!;
