@@ -17,9 +17,12 @@ export const command = (): string => (isNpx() && !isCheckout() ? "npx creel" : "
 export const alias = (): string | undefined =>
   isNpx() && isCheckout() ? `alias creel=${quoted(`${ROOT}/node_modules/.bin/creel`)}` : undefined;
 
-/** How a package in `folder` depends on this Creel: by its version, or, for a clone, by its place. */
-export function dependency(folder: string, version: string): string {
-  return isCheckout() ? `file:${relative(folder, ROOT).split(sep).join("/")}` : `^${version}`;
+/**
+ * How a package in `folder` depends on this Creel. By its place: the same version, without a registry, and nobody else's package of that name. What npx
+ * has fetched for one command came from a registry, and its place does not last.
+ */
+export function dependency(folder: string, version: string, root = ROOT): string {
+  return root.split(sep).includes("_npx") ? `^${version}` : `file:${relative(folder, root).split(sep).join("/")}`;
 }
 
 /** For a shell. */

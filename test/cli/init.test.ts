@@ -32,23 +32,29 @@ const EVENT = '{"toolName":"exec","params":{"command":"rm -rf build"}}';
 const CALL = `creel call before_tool_call --plugin . --event '${EVENT}'`;
 
 describe("creel init", () => {
-  it("writes a plugin whose own test passes, that creel check finds nothing wrong with, and that answers the call it prints", async () => {
-    const where = join(folder({}), "greeter");
-    const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
-    expect(next).toEqual([`cd ${where}`, "npm install && npm test", "creel check .", CALL, "creel install ."]);
-    link(where);
-    const [tested, checked, called] = await Promise.all([
-      run(process.execPath, ["-C", "source", "--test", "--test-reporter", "tap"], { cwd: where }),
-      creelHere("check", where, "--types", "required"),
-      creelHere("call", "before_tool_call", "--plugin", where, "--event", EVENT, "--isolation", "thread"),
-    ]);
-    expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
-    expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
-    expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
-    expect(called.err).toContain(`\nnext: creel install ${where}\n`);
-  });
+  it(
+    "writes a plugin whose own test passes, that creel check finds nothing wrong with, and that answers the call it prints",
+    { timeout: 60_000 },
+    async () => {
+      const where = join(folder({}), "greeter");
+      const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
+      expect(next).toEqual([`cd ${where}`, "npm install && npm test", "creel check .", CALL, "creel install ."]);
+      const { devDependencies } = JSON.parse(readFileSync(join(where, "package.json"), "utf8")) as { devDependencies: { creel: string } };
+      expect(join(where, devDependencies.creel.replace("file:", ""), "x")).toBe(join(root, "x"));
+      link(where);
+      const [tested, checked, called] = await Promise.all([
+        run(process.execPath, ["-C", "source", "--test", "--test-reporter", "tap"], { cwd: where }),
+        creelHere("check", where, "--types", "required"),
+        creelHere("call", "before_tool_call", "--plugin", where, "--event", EVENT, "--isolation", "thread"),
+      ]);
+      expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
+      expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
+      expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
+      expect(called.err).toContain(`\nnext: creel install ${where}\n`);
+    },
+  );
 
-  it("who has nothing but the new plugin installs it and calls it by typing what is printed", async () => {
+  it("who has nothing but the new plugin installs it and calls it by typing what is printed", { timeout: 60_000 }, async () => {
     const where = join(folder({}), "greeter");
     expect((await creelHere("init", where)).out).toContain(`\nNext:\n  cd ${where}\n  # its own test`);
     const refused = await type("creel install .", where);
