@@ -2,6 +2,8 @@
 import { readFile } from "node:fs/promises";
 import type { Absent } from "../case.ts";
 import type { Contestant } from "../../src/cli/bench/contestant.ts";
+import type { Work } from "../handlers.ts";
+import { agreeing } from "./agree.ts";
 
 export class NotHere extends Error {}
 
@@ -31,10 +33,11 @@ export interface Present<K extends string> {
   readonly indexOf: (key: K) => number | undefined;
 }
 
-/** As `among`, with those that are there. */
+/** As `among`, with those that are there. With a work, all must give its answers. */
 export async function amongPresent<T extends Openings, R>(
   openings: T,
   use: (present: Present<keyof T & string>) => Promise<R>,
+  work?: Work,
 ): Promise<R> {
   await using stack = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
@@ -42,7 +45,7 @@ export async function amongPresent<T extends Openings, R>(
   const places = new Map<string, number>();
   for (const [name, open] of Object.entries(openings)) {
     try {
-      contestants.push(stack.use(await open()));
+      contestants.push(stack.use(work ? await agreeing(work, await open()) : await open()));
       places.set(name, contestants.length - 1);
     } catch (error) {
       if (!(error instanceof NotHere)) throw error;

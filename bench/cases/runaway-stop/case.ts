@@ -48,12 +48,7 @@ export default {
     ];
     const series = await turns(contestants, effort, { unit: "ms", rounds: Math.ceil(effort.rounds / 8) });
     return {
-      ratios: series.slice(0, 4).map(({ name, rounds }) =>
-        ratio(
-          `${name}, in budgets of ${LIMITS.cpuMs} ms`,
-          rounds.map((ms) => ms / LIMITS.cpuMs),
-        ),
-      ),
+      ratios: series.map(({ name, rounds }) => ratio(`${name}, after the budget of ${LIMITS.cpuMs} ms`, rounds, undefined, "ms")),
       series,
     };
   },

@@ -24,13 +24,17 @@ const TIMES: readonly (readonly [Name, Target?])[] = [
 export default {
   question: "one handler, 64 calls in flight: how much would get through with something else?",
   run: (effort) =>
-    amongPresent(OPENINGS, async ({ contestants, absent, indexOf }) => {
-      const series = await throughput(contestants, effort, 64);
-      const creel = series[indexOf("creel, thread")!]!;
-      const ratios = TIMES.flatMap(([name, target]) => {
-        const at = indexOf(name);
-        return at === undefined ? [] : [ratio(`creel, thread / ${name}, throughput`, over(creel, series[at]!), target)];
-      });
-      return { ratios, series, absent };
-    }),
+    amongPresent(
+      OPENINGS,
+      async ({ contestants, absent, indexOf }) => {
+        const series = await throughput(contestants, effort, 64);
+        const creel = series[indexOf("creel, thread")!]!;
+        const ratios = TIMES.flatMap(([name, target]) => {
+          const at = indexOf(name);
+          return at === undefined ? [] : [ratio(`creel, thread / ${name}, throughput`, over(creel, series[at]!), target)];
+        });
+        return { ratios, series, absent };
+      },
+      POLICY_GATE,
+    ),
 } satisfies Case;

@@ -25,13 +25,17 @@ const TIMES: readonly (readonly [Name, Target?])[] = [
 export default {
   question: "one handler, one call at a time: what would something else cost?",
   run: (effort) =>
-    amongPresent(OPENINGS, async ({ contestants, absent, indexOf }) => {
-      const series = await latency(contestants, effort, { samples: 20 });
-      const creel = series[indexOf("creel, thread")!]!;
-      const ratios = TIMES.flatMap(([name, target]) => {
-        const at = indexOf(name);
-        return at === undefined ? [] : [ratio(`${name} / creel, thread, latency`, over(series[at]!, creel), target)];
-      });
-      return { ratios, series, absent };
-    }),
+    amongPresent(
+      OPENINGS,
+      async ({ contestants, absent, indexOf }) => {
+        const series = await latency(contestants, effort, { samples: 20 });
+        const creel = series[indexOf("creel, thread")!]!;
+        const ratios = TIMES.flatMap(([name, target]) => {
+          const at = indexOf(name);
+          return at === undefined ? [] : [ratio(`${name} / creel, thread, latency`, over(series[at]!, creel), target)];
+        });
+        return { ratios, series, absent };
+      },
+      POLICY_GATE,
+    ),
 } satisfies Case;
