@@ -10,6 +10,7 @@ import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { contestant } from "../../../src/cli/bench/contestant.ts";
 import type { Contestant } from "../../../src/cli/bench/contestant.ts";
+import { lighter } from "../../curve.ts";
 import { emptyIsolate } from "../../floors/empty-isolate.ts";
 import { latency, over } from "../../../src/cli/bench/measure.ts";
 
@@ -41,7 +42,7 @@ export default {
     among(
       [() => cells("creel, a cell with a plugin", IDLE), () => cells("creel, a plugin that touches everything", GREEDY), emptyIsolate],
       async (contestants) => {
-        const series = await latency(contestants, { ...effort, warmUpCalls: 100 }, { samples: 3 });
+        const series = await latency(contestants, { ...lighter(effort, 4), warmUpCalls: 100 }, { samples: 3 });
         const [subject, greedy, floor] = series;
         return {
           ratios: [

@@ -36,7 +36,7 @@ async function chain(what: string, work: Work, encodes: boolean, effort: Effort)
       () => threadFloor(work, { handlers: CHAIN }),
     ],
     async (contestants) => {
-      const series = await latency(contestants, effort, { samples: 20 });
+      const series = await latency(contestants, { ...effort, warmUpCalls: effort.warmUpCalls / 2 }, { samples: 20 });
       const [one, ten, bare, inTurn, untimed, floorOne, floorTen] = series;
       const extra = perExtra(one, ten);
       const floorExtra = perExtra(floorOne, floorTen);

@@ -2,6 +2,7 @@
 // at once measure the kernel.
 import { ratio } from "../../case.ts";
 import type { Case, Target } from "../../case.ts";
+import { lighter } from "../../curve.ts";
 import { POLICY_GATE } from "../../handlers.ts";
 import { amongPresent } from "../../subjects/absent.ts";
 import { lasting } from "../../subjects/all.ts";
@@ -27,7 +28,7 @@ export default {
     amongPresent(
       OPENINGS,
       async ({ contestants, absent, indexOf }) => {
-        const series = await throughput(contestants, effort, 64);
+        const series = await throughput(contestants, lighter(effort, 2), 64);
         const creel = series[indexOf("creel, thread")!]!;
         const ratios = TIMES.flatMap(([name, target]) => {
           const at = indexOf(name);

@@ -2,6 +2,7 @@
 // people build themselves, in another process, and not sandboxed at all. Without a sandbox a handler costs next to nothing, and may do anything.
 import { ratio } from "../../case.ts";
 import type { Case, Target } from "../../case.ts";
+import { lighter } from "../../curve.ts";
 import { POLICY_GATE } from "../../handlers.ts";
 import { amongPresent } from "../../subjects/absent.ts";
 import { lasting } from "../../subjects/all.ts";
@@ -28,7 +29,7 @@ export default {
     amongPresent(
       OPENINGS,
       async ({ contestants, absent, indexOf }) => {
-        const series = await latency(contestants, effort, { samples: 20 });
+        const series = await latency(contestants, lighter(effort, 2), { samples: 20 });
         const creel = series[indexOf("creel, thread")!]!;
         const ratios = TIMES.flatMap(([name, target]) => {
           const at = indexOf(name);
