@@ -3,6 +3,7 @@
  * A plugin is struck for what it did, never for what happened to it: a call that died with a sandbox says nothing about
  * the plugin; whoever took the sandbox down is struck by the supervision, by name.
  */
+import { LIMITS } from "../protocol/limits.ts";
 import type { Call, CallError, Outcome } from "../protocol/outcome.ts";
 import type { Circuit, StrikeKind } from "./circuit.ts";
 import type { HostEvents } from "./events.ts";
@@ -158,6 +159,18 @@ export function refusal({ id, circuit }: Plugin): CallError {
 export function strikeFault({ circuit }: Plugin, { code, message }: CallError): void {
   const kind = FAULTS[code] ?? "crashed";
   if (kind !== "call") circuit.strike(kind, message);
+}
+
+/**
+ * The sandbox died while it was in the plugin's cell, or was loading it. One death while it was loaded may be somebody else's doing, or an
+ * accident; a second one is held against it, and the first with it.
+ */
+export function strikeKilled(plugin: Plugin, why: string, isSure: boolean): void {
+  const { circuit, isOpening } = plugin;
+  if (isOpening) plugin.loadDeaths += 1;
+  else circuit.strike("killed", why);
+  if (isSure || plugin.loadDeaths >= LIMITS.breakerLoadKills)
+    for (; plugin.loadDeaths > 0; plugin.loadDeaths--) circuit.strike("killed", why, { atLoad: true });
 }
 
 const FAULTS: Partial<Record<CallError["code"], StrikeKind | "call">> = {

@@ -10,15 +10,16 @@ import type { Breaker } from "./breaker.ts";
 import { ownError } from "./guest-error.ts";
 import type { Plugin } from "./plugin.ts";
 import type { PluginServices } from "./plugin-services.ts";
+import type { Roster } from "./roster.ts";
 import type { RunInput } from "./runner/run-input.ts";
 
 /** What a reload does to the plugins of a host. */
 export interface Stage {
+  readonly roster: Roster;
   readonly breaker: Breaker;
   readonly services: PluginServices;
   /** The plugin as it is to be loaded now; undefined: there is none of that id. Rejects with a CreelError. */
   find(id: string): Promise<Plugin | undefined>;
-  current(id: string): Plugin | undefined;
   /** Resolves when it is neither being loaded nor woken. */
   calm(plugin: Plugin): Promise<void>;
   takeIn(plugin: Plugin): Promise<void>;
@@ -30,11 +31,6 @@ export interface Stage {
   load(plugin: Plugin, met: () => void): Promise<void>;
   /** A version that was tried, and has loaded, takes the other's place. */
   swap(old: Plugin, plugin: Plugin): void;
-  /** Its cells are no longer needed. */
-  drop(plugin: Plugin): void;
-  /** Ends the wait for it. */
-  giveUp(plugin: Plugin): void;
-  publish(plugin: Plugin): void;
   /** The runs that are under way. */
   runs(): RunInput[];
 }
@@ -107,7 +103,7 @@ export class Reloads {
 
   #callOff(attempt: Attempt): void {
     attempt.isCalledOff = true;
-    if (attempt.tried) this.#stage.giveUp(attempt.tried);
+    if (attempt.tried) this.#stage.roster.giveUp(attempt.tried);
   }
 
   async #inTurn(attempt: Attempt, before: Promise<unknown> | undefined): Promise<Plugin> {
@@ -120,7 +116,7 @@ export class Reloads {
   async #reload(attempt: Attempt): Promise<Plugin> {
     const stage = this.#stage;
     const { id } = attempt;
-    const old = stage.current(id);
+    const old = stage.roster.find(id);
     if (old) await stage.calm(old);
     let plugin: Plugin | undefined;
     try {
@@ -158,7 +154,7 @@ export class Reloads {
   }
 
   async #try(old: Plugin, plugin: Plugin, attempt: Attempt): Promise<Plugin> {
-    const { breaker, services, ...stage } = this.#stage;
+    const { breaker, services, roster, ...stage } = this.#stage;
     attempt.tried = plugin;
     breaker.tries(plugin);
     let hasStopped = false;
@@ -174,18 +170,18 @@ export class Reloads {
       attempt.tried = undefined;
     }
     if (attempt.isCalledOff) {
-      stage.drop(plugin);
+      roster.drop(plugin);
       return old;
     }
     if (plugin.status !== "ready") {
       const { error } = plugin;
-      stage.drop(plugin);
+      roster.drop(plugin);
       if (hasStopped) services.loaded(old);
       return this.#refuse(old, error!);
     }
     if (breaker.isSame(plugin, old) && old.circuit.state === "quarantined") {
       // It has come there meanwhile, and it is the same code.
-      stage.drop(plugin);
+      roster.drop(plugin);
       return old;
     }
     stage.swap(old, plugin);
@@ -195,7 +191,7 @@ export class Reloads {
 
   #refuse(old: Plugin, error: CallError): Plugin {
     old.error = { ...error, message: `${WENT_ON}${error.message}` };
-    this.#stage.publish(old);
+    this.#stage.roster.publish(old);
     return old;
   }
 
@@ -215,7 +211,7 @@ export class Reloads {
 
   #left(plugin: Plugin): void {
     clearTimeout(this.#leaving.get(plugin)?.late);
-    if (this.#leaving.delete(plugin)) this.#stage.drop(plugin);
+    if (this.#leaving.delete(plugin)) this.#stage.roster.drop(plugin);
   }
 }
 
