@@ -20,7 +20,7 @@ const SECRET_NAME =
 const SIZE_NAME = /tokens$/i;
 
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name) && !SIZE_NAME.test(name);
+  return SECRET_NAME.test(name);
 }
 
 /** Left out, wherever they stand. */

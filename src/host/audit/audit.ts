@@ -9,6 +9,7 @@ import type { HostEvents } from "../events.ts";
 import type { Logger } from "../log.ts";
 import type { Plugin } from "../plugin.ts";
 import type { RunInput } from "../runner/run-input.ts";
+import { redactionOf } from "../services/redact.ts";
 import type { Redaction } from "../services/redact.ts";
 import type { Tallies } from "../tally.ts";
 import { AuditFile } from "./audit-file.ts";
@@ -51,6 +52,8 @@ export class Audit {
   readonly #alike = new Map<string, Alike>();
   readonly #statuses = new Map<string, string>();
   readonly #clock: NodeJS.Timeout;
+  /** By value: also those that a plugin had before it was loaded again, since what waits to be written may have them in it. */
+  readonly #secrets = new Map<string, Redaction>();
   #cleaner: Cleaner | undefined;
 
   constructor(options: AuditOptions) {
@@ -108,6 +111,7 @@ export class Audit {
     );
     events.on("replaced", ({ plugin, why }) => this.#note(() => ({ kind: "replaced", plugin, why: this.#clean().words(why) })));
     events.on("plugin", ({ plugin, status, error }) => {
+      this.#learn(plugin);
       const before = this.#statuses.get(plugin);
       this.#statuses.set(plugin, status);
       // That it was loaded when the host was opened is no change.
@@ -117,13 +121,22 @@ export class Audit {
     events.on("refused", ({ plugin, service }) => this.usage.refused(plugin, service));
   }
 
+  /** What a plugin that was loaded must not say. */
+  #learn(id: string): void {
+    const plugin = this.#options.plugins().find((one) => one.id === id);
+    for (const [value, name] of plugin ? secretsOf(plugin) : []) {
+      if (this.#secrets.has(value)) continue;
+      this.#secrets.set(value, redactionOf(name, value));
+      this.#cleaner = undefined;
+    }
+  }
+
   #note(make: () => AuditEntry): void {
     this.#journal.add(this.#state, 0, make);
   }
 
   #clean(): Cleaner {
-    const { secrets, plugins } = this.#options;
-    return (this.#cleaner ??= new Cleaner([...secrets, ...secretsOf(plugins())]));
+    return (this.#cleaner ??= new Cleaner([...this.#options.secrets, ...this.#secrets.values()]));
   }
 
   /** False: there were enough like it in the last seconds, and it is only counted. */

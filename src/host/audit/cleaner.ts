@@ -6,7 +6,7 @@ import type { AuditShown } from "../../protocol/audit-line.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { oneLine } from "../one-line.ts";
 import type { Plugin } from "../plugin.ts";
-import { redactionOf, Redactor } from "../services/redact.ts";
+import { Redactor } from "../services/redact.ts";
 import type { Redaction } from "../services/redact.ts";
 import { isSecretName } from "../visible-config.ts";
 
@@ -49,20 +49,18 @@ export class Cleaner {
   }
 }
 
-/** What plugins are told in their environment or configuration under a name that means a secret. */
-export function secretsOf(plugins: readonly Plugin[]): Redaction[] {
+/** What a plugin is told in its environment or configuration under a name that means a secret: its value and that name. */
+export function secretsOf({ env, grants, config }: Pick<Plugin, "env" | "grants" | "config">): Map<string, string> {
   const found = new Map<string, string>();
   const note = (name: string, value: unknown): void => {
     if (typeof value !== "string" || value.length < LIMITS.secretChars || value.length > LIMITS.secretMaxChars) return;
     // Others are not looked for in a server's answer, either.
     if (/^[\u0020-\u007e]+$/.test(value)) found.set(value, oneLine(name, 64).replaceAll(/[^\w.-]/g, "_"));
   };
-  for (const { env, grants, config } of plugins) {
-    const seen = { ...Object.fromEntries((grants.env ?? []).map((name) => [name, process.env[name]])), ...env };
-    for (const [name, value] of Object.entries(seen)) if (isSecretName(name)) note(name, value);
-    for (const [name, value] of leaves(config)) note(name, value);
-  }
-  return Array.from(found, ([value, name]) => redactionOf(name, value));
+  const seen = { ...Object.fromEntries((grants.env ?? []).map((name) => [name, process.env[name]])), ...env };
+  for (const [name, value] of Object.entries(seen)) if (isSecretName(name)) note(name, value);
+  for (const [name, value] of leaves(config)) note(name, value);
+  return found;
 }
 
 /** How deep an operator's configuration is looked into. */
@@ -74,5 +72,5 @@ function* leaves(value: unknown, name = "", isSecret = false, depth = 0): Genera
     return;
   }
   if (depth > DEPTH) return;
-  for (const [key, inner] of Object.entries(value)) yield* leaves(inner, key, isSecret || isSecretName(key), depth + 1);
+  for (const [key, inner] of Object.entries(value)) yield* leaves(inner, isSecret ? name : key, isSecret || isSecretName(key), depth + 1);
 }
