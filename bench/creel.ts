@@ -14,17 +14,38 @@ export interface SubjectOptions {
   readonly beside?: number;
 }
 
+/** A turn may be unlucky on a crowded machine. More failures than one in so many calls are a finding, and a very fast host. */
+const CALLS_PER_FAILURE = 1_000;
+
 export async function creel(work: Work, { isolation, handlers = 1, beside = 0 }: SubjectOptions): Promise<Contestant> {
-  // Walls and a spare are the default; memory for hundreds of cells is not.
-  const config = { sandbox: { memoryMb: 4_096 } };
-  const host = await openHost({ isolation, lanes: 1, plugins: [...asPlugins(work, handlers), ...bystanders(beside)], config });
   const name = `creel, ${isolation}${handlers > 1 ? `, ${handlers} handlers` : ""}${beside > 0 ? `, ${handlers + beside} installed` : ""}`;
+  const complaints: string[] = [];
+  const complain = (fields: object, message: string): void => void complaints.push(`${message}: ${JSON.stringify(fields)}`);
+  const host = await openHost({
+    isolation,
+    lanes: 1,
+    plugins: [...asPlugins(work, handlers), ...bystanders(beside)],
+    // Walls and a spare are the default; memory for hundreds of cells is not.
+    config: { sandbox: { memoryMb: 4_096 } },
+    logger: { debug() {}, info() {}, warn: complain, error: complain },
+  });
   const run = runner(host, work);
-  // A plugin that did not load would make a very fast host.
+  // A plugin that did not load would make a very fast host, too.
   const { calls } = await run(0);
   if (calls.length !== handlers || calls.some(({ status }) => status !== "ok")) throw new Error(`${name}: ${JSON.stringify(calls)}`);
   if (host.plugins().some(({ status }) => status !== "ready")) throw new Error(`${name}: a plugin is not ready`);
-  return contestant(name, run, () => host.close());
+  let count = 0;
+  return contestant(
+    name,
+    (at) => {
+      count += 1;
+      return run(at);
+    },
+    async () => {
+      await host.close();
+      if (complaints.length * CALLS_PER_FAILURE > count) throw new Error(`${name}: ${complaints.length} complaints: ${complaints[0]}`);
+    },
+  );
 }
 
 /** A work's event and context fit its hook; that they belong together is lost in the table of works. */
