@@ -10,8 +10,8 @@ import { unpack } from "./archive.ts";
 import type { Unpacked } from "./archive.ts";
 import { copyFolder } from "./folder.ts";
 import { archive } from "./git.ts";
-import { pack, resolve } from "./npm.ts";
-import type { Dependency, NpmOptions } from "./npm.ts";
+import { announced, pack, resolve } from "./npm.ts";
+import type { Announced, Dependency, NpmOptions } from "./npm.ts";
 import type { Source } from "./source.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
@@ -38,6 +38,8 @@ export interface Fetched {
   readonly bytes: number;
   readonly package: PackageFacts | undefined;
   readonly dependencies: readonly Dependency[];
+  /** What the registry says about it; undefined: it does not come from one. */
+  readonly announced?: Announced | undefined;
 }
 
 export interface PackageFacts {
@@ -46,7 +48,6 @@ export interface PackageFacts {
   /** Names of lifecycle scripts that npm would run, and Creel does not. */
   readonly installScripts: readonly string[];
   readonly hasBin: boolean;
-  readonly deprecated: string | undefined;
 }
 
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
@@ -67,7 +68,7 @@ const manifest = z.looseObject({
 export async function fetchPlugin(source: Source, staging: string, options: FetchOptions = {}): Promise<Fetched> {
   const root = join(staging, "plugin");
   await mkdir(root, { mode: 0o700 });
-  const { resolved, unpacked } = await bring(source, root, staging, options);
+  const { resolved, unpacked, said } = await bring(source, root, staging, options);
   const found = await readPackage(root);
   const wanted = Object.fromEntries(
     Object.entries(found?.dependencies ?? {}).filter(([name]) => !PROVIDED.has(name) && !isBundled(found!, name)),
@@ -85,15 +86,16 @@ export async function fetchPlugin(source: Source, staging: string, options: Fetc
       version: found.version,
       installScripts: INSTALL_SCRIPTS.filter((name) => found.scripts?.[name] !== undefined),
       hasBin: found.bin !== undefined,
-      deprecated: undefined,
     },
     dependencies,
+    announced: said,
   };
 }
 
 interface Brought {
   readonly resolved: string;
   readonly unpacked: Unpacked;
+  readonly said?: Announced;
 }
 
 async function bring(source: Source, root: string, staging: string, options: FetchOptions): Promise<Brought> {
@@ -102,11 +104,12 @@ async function bring(source: Source, root: string, staging: string, options: Fet
     case "npm": {
       progress?.({ step: "fetch", what: source.spec });
       const [packed] = await pack([source.spec], join(staging, "archives"), options);
+      const said = await announced(packed!, join(staging, "archives"), options);
       progress?.({ step: "verify", packages: 1 });
       progress?.({ step: "unpack", what: `${packed!.name}@${packed!.version}`, at: 1, of: 1 });
       const unpacked = await unpackInto(packed!.path, root, signal);
       expectIntegrity(`${packed!.name}@${packed!.version}`, unpacked.integrity, packed!.integrity);
-      return { resolved: `${packed!.name}@${packed!.version}`, unpacked };
+      return { resolved: `${packed!.name}@${packed!.version}`, unpacked, said };
     }
     case "tarball":
       progress?.({ step: "unpack", what: source.path, at: 1, of: 1 });

@@ -152,7 +152,7 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
   const shownBefore = await reviewOf(state, before);
   const askedBefore = new Set(shownBefore?.permissions.map(({ key }) => key));
   const isNew = (ask: (typeof asks)[number]): boolean => !before || !(isCovered(ask.grant, before) || askedBefore.has(ask.key));
-  const others = [...installed.keys()].filter((other) => other !== id);
+  const others = [...installed.values()].filter((other) => other.id !== id);
   const shown: Review = {
     id,
     name: oneLine(manifest.name ?? id, LIMITS.nameChars),

@@ -72,6 +72,48 @@ export async function pack(specs: readonly string[], into: string, options: NpmO
   return made;
 }
 
+/** What the registry says about a package, beside its bytes. Nothing of it is verified here but that the registry says so. */
+export interface Announced {
+  readonly deprecated: string | undefined;
+  readonly publishedAt: Date | undefined;
+  /** The kind of statement about where and how it was built. */
+  readonly provenance: string | undefined;
+  readonly isSigned: boolean;
+}
+
+const announcement = z.object({
+  deprecated: z.union([z.string(), z.boolean()]).optional().catch(undefined),
+  dist: z
+    .object({
+      attestations: z
+        .object({ provenance: z.object({ predicateType: z.string() }) })
+        .optional()
+        .catch(undefined),
+      signatures: z.array(z.unknown()).optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+  time: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+
+/** `cwd`: any folder; npm wants one. */
+export async function announced(
+  { name, version }: Pick<Packed, "name" | "version">,
+  cwd: string,
+  options: NpmOptions = {},
+): Promise<Announced> {
+  const text = await npm(["view", "--json", "--", `${name}@${version}`, "version", "deprecated", "dist", "time"], cwd, options);
+  // Nothing, if it knows none of these.
+  const { deprecated, dist, time } = announcement.parse(text.trim() === "" ? {} : JSON.parse(text));
+  const published = new Date(String(time?.[version]));
+  return {
+    deprecated: typeof deprecated === "string" && deprecated !== "" ? deprecated : deprecated === true ? "no reason given" : undefined,
+    publishedAt: Number.isNaN(published.getTime()) ? undefined : published,
+    provenance: dist?.attestations?.provenance.predicateType,
+    isSigned: (dist?.signatures ?? []).length > 0,
+  };
+}
+
 /**
  * Which packages the dependencies of a package.json mean today, pinned by integrity. Only asks; downloads nothing. Peers are not resolved: those of a
  * plugin are its gateway's, and optional ones are left out, since they are native code as a rule.

@@ -1,8 +1,9 @@
-/** Trusted side: what there is to say about a package before one looks at its code: scripts, names, modules of Node's. */
+/** Trusted side: what there is to say about a package before one looks at its code: scripts, names, modules of Node's, what its registry says. */
 import type { Builtin, Severity } from "../host/bundler-message.ts";
 import { oneLine } from "../host/guest-error.ts";
 import { GUEST_MODULES } from "../protocol/surface.ts";
 import type { Fetched } from "./fetch.ts";
+import type { Announced } from "./npm.ts";
 import { lookalikes } from "./plugin-id.ts";
 
 export interface InstallFinding {
@@ -24,20 +25,45 @@ const POPULAR = [
   .join(" ")
   .split(" ");
 
+/** OpenClaw's own plugins that are packages of their own, as its documentation lists them. */
+const OWN_SCOPE = "@openclaw/";
+const OWN = [
+  "acpx amazon-bedrock-provider brave-plugin codex diagnostics-otel diagnostics-prometheus diffs discord feishu google-meet googlechat",
+  "kitchen-sink line lobster matrix memory-lancedb msteams nextcloud-talk nostr signal slack synology-chat telegram tlon twitch voice-call",
+  "whatsapp zalo zalouser",
+]
+  .join(" ")
+  .split(" ");
+/** Packages of others that many use. */
+const COMMUNITY = ["@mem0/openclaw-mem0", "@ollama/openclaw-web-search"];
+const KNOWN_PLUGINS = [...OWN.map((name) => `${OWN_SCOPE}${name}`), ...COMMUNITY];
+
+/** So long it takes, as a rule, until a package that was taken over is noticed. */
+const YOUNG_MS = 3 * 24 * 3_600_000;
+
+/** What is installed beside it. */
+export interface Installed {
+  readonly id: string;
+  readonly source: { readonly spec: string };
+}
+
 export function packageFindings(
   id: string,
-  { package: found, dependencies }: Pick<Fetched, "package" | "dependencies">,
-  installed: readonly string[],
+  { package: found, dependencies, announced }: Pick<Fetched, "package" | "dependencies" | "announced">,
+  installed: readonly Installed[],
   builtins: readonly Builtin[],
+  nowMs = Date.now(),
 ): InstallFinding[] {
   const file = "package.json";
   const findings: InstallFinding[] = [];
   const add = (rule: string, severity: Severity, message: string, where = file): void =>
     void findings.push({ rule, severity, file: where, line: 1, message });
-  for (const { id: other, why } of lookalikes(id, installed)) add("lookalike", "critical", `its id ${why}: "${other}" is installed`);
+  const ids = installed.map((one) => one.id);
+  for (const { id: other, why } of lookalikes(id, ids)) add("lookalike", "critical", `its id ${why}: "${other}" is installed`);
   if (found?.name !== undefined)
     for (const { id: other, why } of lookalikes(found.name, POPULAR))
       add("typosquat", "warn", `its package's name ${why}: "${other}" is well known`);
+  for (const message of pluginLikeness(id, found?.name, installed)) add("typosquat", "warn", message);
   for (const { name } of dependencies)
     for (const { id: other, why } of lookalikes(name, POPULAR))
       // A scope of somebody's own is no mistake in typing.
@@ -49,6 +75,7 @@ export function packageFindings(
       "warn",
       `it has scripts that npm would run at installation (${found.installScripts.join(", ")}); here none was run`,
     );
+  if (announced) for (const { rule, severity, message } of registryFindings(announced, nowMs)) add(rule, severity, message);
   if (found?.hasBin) add("bin", "info", "it brings commands (bin); here they are not linked anywhere");
   for (const { name, version, hasInstallScript, deprecated } of dependencies) {
     const which = oneLine(`${name}@${version}`, 300);
@@ -61,4 +88,55 @@ export function packageFindings(
     else add("absent-builtin", "warn", `asks for Node's "${oneLine(name, 64)}", which the sandbox does not have`, where);
   }
   return findings;
+}
+
+/** The plugins, well known or installed, whose package or id it could be taken for. */
+function* pluginLikeness(id: string, name: string | undefined, installed: readonly Installed[]): Generator<string> {
+  const seen = new Set<string>();
+  // Where the ids are alike, that was said, and is worse.
+  const others = installed.filter((one) => lookalikes(id, [one.id]).length === 0);
+  const packages = others.map(({ source }) => packageOf(source.spec)).filter((one) => one !== undefined);
+  for (const { id: other, why } of name === undefined || KNOWN_PLUGINS.includes(name) ? [] : lookalikes(name, KNOWN_PLUGINS)) {
+    seen.add(other);
+    yield `its package's name ${why}: "${other}" is a well-known plugin`;
+  }
+  for (const { id: other, why } of name === undefined ? [] : lookalikes(name, packages)) {
+    seen.add(other);
+    yield `its package's name ${why}: "${other}" is installed`;
+  }
+  const isOwn = name?.startsWith(OWN_SCOPE) === true;
+  for (const other of isOwn ? [] : OWN) {
+    const likeness = lookalikes(id, [other])[0];
+    const why = id === other ? "is taken" : likeness?.why;
+    // What its package is called was said.
+    if (why !== undefined && !seen.has(`${OWN_SCOPE}${other}`)) yield `its id ${why}: "${other}" is OpenClaw's own ${OWN_SCOPE}${other}`;
+  }
+}
+
+/** Of a source that a registry has: its package. */
+function packageOf(spec: string): string | undefined {
+  return /^(?:file|git):/.test(spec) ? undefined : /^(@?[^@]+)/.exec(spec)?.[1];
+}
+
+/** Dates and not ages: a review must be the same tomorrow, as long as nothing has changed. */
+function* registryFindings(
+  { deprecated, publishedAt, provenance, isSigned }: Announced,
+  nowMs: number,
+): Generator<Pick<InstallFinding, "rule" | "severity" | "message">> {
+  if (deprecated !== undefined)
+    yield { rule: "deprecated", severity: "warn", message: `the package is deprecated: ${oneLine(deprecated, 200)}` };
+  const stated =
+    provenance === undefined
+      ? `the registry states no provenance${isSigned ? ", only that it has signed the archive" : ""}; nobody vouches for what it was built from`
+      : `the registry states provenance (${oneLine(provenance, 100)})${isSigned ? " and has signed the archive" : ""}`;
+  yield {
+    rule: "provenance",
+    severity: "info",
+    message: `${stated}; Creel has compared the bytes with the announced integrity, and has verified no signature`,
+  };
+  if (publishedAt === undefined)
+    return yield { rule: "published", severity: "info", message: "the registry does not say when it was published" };
+  const date = publishedAt.toISOString().slice(0, 16).replace("T", " ");
+  if (nowMs - publishedAt.getTime() > YOUNG_MS) yield { rule: "published", severity: "info", message: `published on ${date} UTC` };
+  else yield { rule: "published", severity: "warn", message: `published on ${date} UTC, only days ago: nobody may have looked at it yet` };
 }

@@ -58,6 +58,7 @@ describe("a plugin that tries everything while it is installed", () => {
         "index.js": `${attempts("top")}\nmodule.exports = (api) => {${attempts("register")}\napi.on("message_sending", () => {}); };`,
         "openclaw.plugin.json": JSON.stringify({ id: name }),
       },
+      { deprecated: "no more", publishedAt: "2026-01-02T03:04:05.678Z" },
     );
     process.env.CREEL_TEST_SECRET = "a secret";
     const { review, outcome, entry } = await operator().install(name, undefined, {
@@ -81,6 +82,9 @@ describe("a plugin that tries everything while it is installed", () => {
       expect.arrayContaining([
         ["install-script", "warn", "package.json", expect.stringContaining("(preinstall, install, postinstall, prepare)")],
         ["bin", "info", "package.json", expect.any(String)],
+        ["deprecated", "warn", "package.json", "the package is deprecated: no more"],
+        ["provenance", "info", "package.json", expect.stringContaining("states no provenance")],
+        ["published", "info", "package.json", "published on 2026-01-02 03:04 UTC"],
         ["builtin", "info", "index.js", expect.stringContaining('"fs"')],
         ["absent-builtin", "warn", "index.js", expect.stringContaining('"net"')],
         ["absent-builtin", "warn", "index.js", expect.stringContaining('"child_process"')],

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pack, resolve } from "../../src/install/npm.ts";
+import { announced, pack, resolve } from "../../src/install/npm.ts";
 import { folder } from "../support/files.ts";
 import { openRegistry } from "../support/registry.ts";
 import type { Registry } from "../support/registry.ts";
@@ -40,6 +40,32 @@ describe("npm, as creel install uses it", () => {
     expect(made.map(({ name, version }) => `${name}@${version}`)).toEqual(["leaf@2.0.0", "@scope/middle@1.1.0"]);
     for (const { path } of made) expect(readFileSync(path).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     expect(readdirSync(mark)).toEqual([]);
+  });
+
+  it("what the registry says about a version comes as it is said, and what it does not say, or says oddly, is not made up", async () => {
+    const attestations = { url: "https://example.com/a", provenance: { predicateType: "https://slsa.dev/provenance/v1" } };
+    const says = {
+      deprecated: "use leaf",
+      publishedAt: "2026-01-02T03:04:05.678Z",
+      dist: { attestations, signatures: [{ keyid: "k", sig: "s" }] },
+    };
+    await registry.publish({ name: "stated", version: "1.0.0" }, {}, says);
+    await registry.publish(
+      { name: "odd", version: "1.0.0" },
+      {},
+      { publishedAt: "yesterday", dist: { attestations: "all", signatures: {} } },
+    );
+    const [stated, odd, plain] = await Promise.all(
+      ["stated", "odd", "leaf"].map((name) => announced({ name, version: "1.0.0" }, folder({}), { env })),
+    );
+    expect(stated).toEqual({
+      deprecated: "use leaf",
+      publishedAt: new Date("2026-01-02T03:04:05.678Z"),
+      provenance: "https://slsa.dev/provenance/v1",
+      isSigned: true,
+    });
+    const nothing = { deprecated: undefined, publishedAt: undefined, provenance: undefined, isSigned: false };
+    expect([odd, plain]).toEqual([nothing, nothing]);
   });
 
   it("a dependency that no registry vouches for is refused", async () => {

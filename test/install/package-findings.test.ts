@@ -1,7 +1,7 @@
 /** Names that look like others, scripts, and old packages are said before anybody decides. */
 import { describe, expect, it } from "vitest";
 import { packageFindings } from "../../src/install/package-findings.ts";
-import type { Dependency } from "../../src/install/npm.ts";
+import type { Announced, Dependency } from "../../src/install/npm.ts";
 
 const dependency = (name: string, more: Partial<Dependency> = {}): Dependency => ({
   path: `node_modules/${name}`,
@@ -12,13 +12,14 @@ const dependency = (name: string, more: Partial<Dependency> = {}): Dependency =>
   deprecated: undefined,
   ...more,
 });
-const facts = { version: "1.0.0", installScripts: [], hasBin: false, deprecated: undefined };
-const found = (id: string, name: string, dependencies: Dependency[], installed: string[] = []) =>
-  packageFindings(id, { package: { ...facts, name }, dependencies }, installed, []).map(({ rule, severity, message }) => [
-    rule,
-    severity,
-    message,
-  ]);
+const facts = { version: "1.0.0", installScripts: [], hasBin: false };
+const NOW = Date.parse("2026-11-16T12:00:00Z");
+const found = (id: string, name: string, dependencies: Dependency[], installed: string[] = [], announced?: Announced) => {
+  const others = installed.map((other) => ({ id: other.replace(/^@acme\//, ""), source: { spec: `${other}@^1` } }));
+  return packageFindings(id, { package: { ...facts, name }, dependencies, announced }, others, [], NOW).map(
+    ({ rule, severity, message }) => [rule, severity, message],
+  );
+};
 
 describe("findings of a package", () => {
   it("an id that could be taken for an installed one is critical", () => {
@@ -34,6 +35,55 @@ describe("findings of a package", () => {
       ["typosquat", "warn", 'its package\'s name differs in one letter: "express" is well known'],
       ["typosquat", "warn", 'it needs "loadsh", whose name differs in one letter: "lodash" is well known'],
     ]);
+  });
+
+  it("names and ids near to well-known plugins, or to the packages of installed ones, are said; those plugins themselves are not", () => {
+    const near = (id: string, name: string, installed: string[] = []) => found(id, name, [], installed).map(([, , message]) => message);
+    expect(near("talk", "@openc1aw/discord")).toEqual([
+      `its package's name has the same name in another scope: "@openclaw/discord" is a well-known plugin`,
+    ]);
+    expect(near("talk", "openclaw-discord")).toEqual([
+      `its package's name has the other's scope as a part of its name: "@openclaw/discord" is a well-known plugin`,
+    ]);
+    expect(near("talk", "@mem0/openclaw-memo")).toEqual([
+      `its package's name differs only in characters that look alike: "@mem0/openclaw-mem0" is a well-known plugin`,
+    ]);
+    expect(near("whatsap", "x")).toEqual([`its id differs in one letter: "whatsapp" is OpenClaw's own @openclaw/whatsapp`]);
+    expect(near("slack", "@acme/chat")).toEqual([`its id is taken: "slack" is OpenClaw's own @openclaw/slack`]);
+    expect(near("forecast", "@acme/wether", ["@acme/weather"])).toEqual([
+      `its package's name differs in one letter: "@acme/weather" is installed`,
+    ]);
+    for (const name of ["@openclaw/discord", "@openclaw/whatsapp", "@ollama/openclaw-web-search"])
+      expect(near(name.split("/")[1]!, name)).toEqual([]);
+    expect(near("weather", "@acme/weather", ["@acme/other"])).toEqual([]);
+  });
+
+  it("what the registry says is said, and what was not verified; dates and not ages, so that a review is the same tomorrow", () => {
+    const bare: Announced = { deprecated: undefined, publishedAt: undefined, provenance: undefined, isSigned: false };
+    const said = (announced: Partial<Announced>) => found("x", "x", [], [], { ...bare, ...announced });
+    expect(
+      said({
+        deprecated: "use\n\u001b[31mnew",
+        publishedAt: new Date("2026-11-15T10:20:30Z"),
+        provenance: "https://slsa.dev/provenance/v1",
+        isSigned: true,
+      }),
+    ).toEqual([
+      ["deprecated", "warn", "the package is deprecated: use [31mnew"],
+      [
+        "provenance",
+        "info",
+        expect.stringMatching(
+          /^the registry states provenance \(https:\/\/slsa\.dev\/provenance\/v1\) and has signed .*has verified no signature$/,
+        ),
+      ],
+      ["published", "warn", expect.stringContaining("published on 2026-11-15 10:20 UTC, only days ago")],
+    ]);
+    expect(said({ publishedAt: new Date("2026-11-01T10:20:30Z") })).toEqual([
+      ["provenance", "info", expect.stringMatching(/^the registry states no provenance; .*has verified no signature$/)],
+      ["published", "info", "published on 2026-11-01 10:20 UTC"],
+    ]);
+    expect(said({}).at(-1)).toEqual(["published", "info", "the registry does not say when it was published"]);
   });
 
   it("install scripts and deprecated packages are said, in one line each, whatever their authors write", () => {

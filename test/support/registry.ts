@@ -12,9 +12,16 @@ export interface Registry extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** What was asked for. */
   readonly requests: string[];
-  publish(manifest: PackageManifest, files?: Readonly<Record<string, string>>): Promise<void>;
+  /** `says`: more of what the registry says about the version. */
+  publish(manifest: PackageManifest, files?: Readonly<Record<string, string>>, says?: Says): Promise<void>;
   /** From now on the archive is served with one byte changed. */
   tamper(name: string): void;
+}
+
+interface Says {
+  readonly deprecated?: string;
+  readonly publishedAt?: string;
+  readonly dist?: Readonly<Record<string, unknown>>;
 }
 
 interface PackageManifest extends Record<string, unknown> {
@@ -23,7 +30,10 @@ interface PackageManifest extends Record<string, unknown> {
 }
 
 export async function openRegistry(): Promise<Registry> {
-  const packuments = new Map<string, { name: string; "dist-tags": { latest: string }; versions: Record<string, unknown> }>();
+  const packuments = new Map<
+    string,
+    { name: string; "dist-tags": { latest: string }; versions: Record<string, unknown>; time: Record<string, string> }
+  >();
   const archives = new Map<string, Buffer>();
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -47,7 +57,7 @@ export async function openRegistry(): Promise<Registry> {
   return {
     env,
     requests,
-    async publish(manifest, files = {}) {
+    async publish(manifest, files = {}, { deprecated, publishedAt, dist } = {}) {
       const { name, version } = manifest;
       const root = folder({ "package.json": JSON.stringify(manifest), ...files });
       const [made] = await pack([root], join(home, "packed"), { env });
@@ -55,9 +65,10 @@ export async function openRegistry(): Promise<Registry> {
       const path = `/${name}/-/${name.split("/").at(-1)}-${version}.tgz`;
       archives.set(path, bytes);
       const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
-      const packument = packuments.get(name) ?? { name, "dist-tags": { latest: version }, versions: {} };
+      const packument = packuments.get(name) ?? { name, "dist-tags": { latest: version }, versions: {}, time: {} };
       packument["dist-tags"].latest = version;
-      packument.versions[version] = { ...manifest, dist: { tarball: `${origin}${path}`, integrity } };
+      packument.versions[version] = { ...manifest, deprecated, dist: { tarball: `${origin}${path}`, integrity, ...dist } };
+      if (publishedAt !== undefined) packument.time[version] = publishedAt;
       packuments.set(name, packument);
     },
     tamper(name) {
