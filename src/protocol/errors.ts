@@ -49,7 +49,7 @@ export const ERRORS = {
   ERR_CONFIG_INVALID: {
     audience: "operator",
     message: '{source} is not valid at "{field}": {detail}',
-    fix: "see docs/operating.md for every key",
+    fix: "see docs/config.md for every key",
   },
   ERR_CONFIG_READ: {
     audience: "operator",

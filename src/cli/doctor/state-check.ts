@@ -105,7 +105,14 @@ export async function storeChecks(dir: string): Promise<Check[]> {
       warn("stores", `${path} was set aside because it was damaged; what it held is not seen`, "mend it with sqlite3, or delete it", path),
     ),
   ];
-  return checks.length > 0 ? checks : [ok("stores", files.length === 0 ? "nothing is stored yet" : `${files.length} databases are sound`)];
+  return checks.length > 0
+    ? checks
+    : [
+        ok(
+          "stores",
+          files.length === 0 ? "nothing is stored yet" : files.length === 1 ? "1 database is sound" : `${files.length} databases are sound`,
+        ),
+      ];
 }
 
 /** Nothing, if it is sound. */

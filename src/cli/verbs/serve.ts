@@ -39,7 +39,7 @@ export const serve = defineVerb({
     if (isJson) out.line(printable({ ready: true, socket: served.socket, pid: process.pid, plugins }));
     else
       out.line(
-        `${out.paint("green", "ready:")} ${served.socket} (pid ${process.pid}, ${plugins.length} plugins${asleep === 0 ? "" : `, ${asleep} of them asleep until they are needed`})`,
+        `${out.paint("green", "ready:")} ${served.socket} (pid ${process.pid}, ${plugins.length} plugin${plugins.length === 1 ? "" : "s"}${asleep === 0 ? "" : `, ${asleep} asleep until needed`})`,
       );
     await ended;
     err.line(err.paint("gray", "ending: what is in flight may finish"));

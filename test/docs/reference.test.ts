@@ -1,0 +1,97 @@
+/** The pages that operators read: every command can be typed, every key and every permission is what the code takes. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { configExample } from "../../scripts/config-page.ts";
+import { parse } from "../../src/cli/options.ts";
+import { VERBS } from "../../src/cli/verbs/index.ts";
+import { acceptedBy, grantOf, keyOf } from "../../src/install/keys.ts";
+import { creelConfig, pluginGrants } from "../../src/protocol/config.ts";
+import { jsonSchema, variantsOf } from "../../src/protocol/json-schema.ts";
+import type { JsonSchema } from "../../src/protocol/json-schema.ts";
+import { parseJsonc } from "../../src/protocol/jsonc.ts";
+import { PERMISSION_NAMES, PERMISSION_TABLE, permissionOf } from "../../src/protocol/permission-table.ts";
+import type { PermissionAbout } from "../../src/protocol/permission-table.ts";
+import { requestedPermissions } from "../../src/protocol/permissions.ts";
+import { wordsOfLine } from "../support/command-line.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Lines of code blocks, after a prompt or not, and what stands in a sentence as code. */
+function commandsOf(text: string): string[] {
+  const blocks = Array.from(text.matchAll(/^```\w*\n([^]*?)^```$/gm), ([, block]) => block!);
+  const lines = blocks.flatMap((block) => Array.from(block.matchAll(/^(?:\$ )?((?:npx )?creel [a-z].*)$/gm), ([, line]) => line!));
+  const inline = Array.from(text.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/`((?:npx )?creel [a-z-][^`]*)`/g), ([, line]) => line!);
+  return [...lines, ...inline].map((line) => line.replace(/^npx /, "").replaceAll("\\|", "|"));
+}
+
+/** What is wrong with a command line; undefined: nothing. Words that stand for others (`<id>`, `…`) are taken for any. */
+function faultOf(line: string): string | undefined {
+  const [, name, ...args] = wordsOfLine(line.replace(/ \[options\]$/, "").replaceAll(/<[^>]*>|\[[^\]]*\]|…/g, "x"));
+  const verb = VERBS.find((one) => one.name === name);
+  if (!verb) return `${line}: there is no verb "${name}"`;
+  try {
+    parse(verb, args);
+    return undefined;
+  } catch (error) {
+    return `${line}: ${(error as Error).message}`;
+  }
+}
+
+describe("commands in the docs", () => {
+  const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
+  it.each(pages)("%s has none that creel would not take", (page) => {
+    const commands = commandsOf(readFileSync(join(root, page), "utf8"));
+    expect(commands.flatMap((line) => faultOf(line) ?? [])).toEqual([]);
+  });
+
+  it("are found at all, and their mistakes, too", () => {
+    expect(commandsOf(readFileSync(join(root, "docs/operating.md"), "utf8")).length).toBeGreaterThan(20);
+    expect(commandsOf("```sh\n$ creel instal x\n```\nand `creel list --jsn`").map(faultOf)).toEqual([
+      'creel instal x: there is no verb "instal"',
+      expect.stringContaining("--jsn"),
+    ]);
+  });
+});
+
+/** Keys without a word about what they mean. */
+function silent(schema: JsonSchema, path: string): string[] {
+  return variantsOf(schema).flatMap((variant) => [
+    ...Object.entries(variant.properties ?? {}).flatMap(([name, field]) => [
+      ...((field as JsonSchema).description === undefined ? [`${path}.${name}`] : []),
+      ...silent(field as JsonSchema, `${path}.${name}`),
+    ]),
+    ...(typeof variant.additionalProperties === "object" ? silent(variant.additionalProperties, `${path}.*`) : []),
+    ...(variant.items ? silent(variant.items as JsonSchema, `${path}[]`) : []),
+  ]);
+}
+
+describe("creel.json", () => {
+  it("every key says what it means", () => {
+    expect(silent(jsonSchema(creelConfig), "")).toEqual([]);
+    expect(silent({ type: "object", properties: { a: { type: "string" } } }, "")).toEqual([".a"]);
+  });
+
+  it("the example is one, and has no key that nobody knows", () => {
+    const config = creelConfig.parse(parseJsonc(configExample()));
+    expect(Object.keys(config).filter((name) => !(name in creelConfig.shape))).toEqual([]);
+    expect(config.plugins?.entries?.weather?.grants?.fetch).toHaveLength(1);
+  });
+});
+
+describe("permissions", () => {
+  it("every grant and every hook permission is in the table, and nothing else", () => {
+    const grants = Object.keys(pluginGrants.shape).flatMap((name) => (name === "session" ? ["session:get", "session:patch"] : [name]));
+    expect(PERMISSION_NAMES.toSorted()).toEqual([...grants, "conversation", "prompt"].toSorted());
+  });
+
+  it.each(PERMISSION_NAMES)("%s can be granted by the keys of the table, and asked for as it says", (name) => {
+    const { narrow, wide, asked }: PermissionAbout = PERMISSION_TABLE[name];
+    for (const key of [narrow, wide]) {
+      expect([keyOf(grantOf(key)!), permissionOf(key)]).toEqual([key, name]);
+      expect(() => acceptedBy([key], [])).not.toThrow();
+    }
+    expect(requestedPermissions.safeParse(asked ?? {}).error).toBeUndefined();
+  });
+});
