@@ -133,11 +133,13 @@ describe("what is told at once is a copy that is kept fresh", () => {
     expect(remote.inspect("greet")).toEqual(JSON.parse(JSON.stringify(server.host.inspect("greet"))));
   });
 
-  it("a version that does not load is told by name, and the next good one answers", async () => {
+  it("a version that does not load is told by name, the one before answers, and then the next good one", async () => {
     write(root, { "greet.js": "export default () => { throw new Error('half done'); };" });
     const report = await remote.reload("greet");
     expect(report.error).toMatchObject({ code: "ERR_PLUGIN_LOAD", message: expect.stringContaining("half done") });
+    expect(report.status).toBe("ready");
     expect(remote.inspect("greet").error).toEqual(report.error);
+    expect((await remote.run("before_prompt_build", { prompt: "", messages: [] })).result).toMatchObject({ prependContext: "two" });
     write(root, { "greet.js": greeting("three") });
     expect(await remote.reload("greet")).toMatchObject({ status: "ready" });
     expect((await remote.run("before_prompt_build", { prompt: "", messages: [] })).result).toMatchObject({ prependContext: "three" });
