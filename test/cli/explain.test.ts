@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
+import { specOf } from "../../src/cli/plugins/permission-diff.ts";
 import type { AuditRun } from "../../src/protocol/audit-line.ts";
 import { openState } from "../../src/state/state.ts";
 import { operator, pluginFolder } from "../install/pipeline.ts";
@@ -196,6 +197,17 @@ describe("about an installed plugin", () => {
       expect.stringContaining('"2.0.0" is a version, and the plugin was installed from file:'),
     ]);
   });
+});
+
+it.each([
+  ["weather@^1.0.0", "2.0.0", "weather@2.0.0"],
+  ["@scope/weather@1", "latest", "@scope/weather@latest"],
+  ["weather", "^2", "weather@^2"],
+  ["git:https://example.com/w.git#v1", "v2", "git:https://example.com/w.git#v2"],
+  ["weather@1", "./folder", "./folder"],
+  ["weather@1", "other@2.0.0", "other@2.0.0"],
+])("a plugin from %s against %s is %s", (installed, other, spec) => {
+  expect(specOf(installed, other)).toBe(spec);
 });
 
 it("a log that somebody has written into by hand paints nothing, and what cannot be read is counted", async () => {

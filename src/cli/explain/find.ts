@@ -21,7 +21,7 @@ export async function findRun(log: AuditLog, wanted: string): Promise<AuditRun> 
     if (run.runId.startsWith(wanted) && found.length <= MEANT) found.push(run);
   }
   const [first, second] = found;
-  if (!first) throw new CreelError("ERR_AUDIT_UNKNOWN", { run: wanted, known: await knownOf(log) });
+  if (!first) throw new CreelError("ERR_AUDIT_UNKNOWN", { run: wanted, known: await knownOf(log, wanted) });
   if (second) {
     const ids = found.slice(0, MEANT).map(({ runId }) => runId);
     throw new CreelError("ERR_AUDIT_AMBIGUOUS", { run: wanted, runs: ids.join(", "), more: found.length > MEANT ? " and more" : "" });
@@ -29,14 +29,18 @@ export async function findRun(log: AuditLog, wanted: string): Promise<AuditRun> 
   return first;
 }
 
-async function knownOf(log: AuditLog): Promise<string> {
+/** What the log does have; and whether it says that runs of that host were left out. */
+async function knownOf(log: AuditLog, wanted: string): Promise<string> {
   let oldest: AuditRun | undefined;
   let count = 0;
   for await (const run of log.runs()) {
     oldest = run;
     count += 1;
   }
-  return oldest ? `it has ${count} ${count === 1 ? "run" : "runs"}, since ${oldest.at}` : `nothing was written to ${log.dir}`;
+  let dropped = 0;
+  for await (const state of log.states()) if (state.kind === "dropped" && wanted.startsWith(state.host)) dropped += state.count;
+  const left = dropped > 0 ? `; ${dropped} of that host were only counted` : "";
+  return oldest ? `it has ${count} ${count === 1 ? "run" : "runs"}, since ${oldest.at}${left}` : `nothing was written to ${log.dir}`;
 }
 
 const BEFORE_MS = 600_000;

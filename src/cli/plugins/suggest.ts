@@ -1,6 +1,7 @@
 /** `creel permissions suggest`: what a plugin really used, against what it may do. */
 import { suggestionsOf } from "../../install/suggestion.ts";
 import type { Suggestion } from "../../install/suggestion.ts";
+import type { Grants } from "../../protocol/config.ts";
 import { AuditLog } from "../../state/audit-log.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { lookUp } from "./look-up.ts";
@@ -17,6 +18,8 @@ export interface Suggested {
   readonly since: string | null;
   readonly until: string | null;
   readonly calls: number;
+  /** What the creel.json lays over what was granted, key by key; null: nothing. The suggestions are about what was granted. */
+  readonly configGrants: Grants | null;
   /** Little is known. */
   readonly isThin: boolean;
   readonly suggestions: readonly (Suggestion & { readonly command: string | null })[];
@@ -24,7 +27,7 @@ export interface Suggested {
 
 /** `tell` writes a command line of Creel's. */
 export async function suggest(place: Place, id: string, tell: (...words: string[]) => string): Promise<Suggested> {
-  const { entry, review } = await lookUp(place, id);
+  const { entry, review, configGrants } = await lookUp(place, id);
   const usage = await new AuditLog(place.state.dir).usage(id);
   const { since = null, until = null } = usage;
   const calls = [...usage.calls.values()].reduce((sum, count) => sum + count, 0);
@@ -35,6 +38,7 @@ export async function suggest(place: Place, id: string, tell: (...words: string[
     since,
     until,
     calls,
+    configGrants: configGrants ?? null,
     isThin: calls < FEW_CALLS || isShort,
     suggestions: suggestionsOf(entry, review, usage).map((one) => ({
       ...one,
@@ -43,7 +47,7 @@ export async function suggest(place: Place, id: string, tell: (...words: string[
   };
 }
 
-export function suggestPage({ id, since, until, calls, isThin, suggestions }: Suggested, { line, paint }: Terminal): void {
+export function suggestPage({ id, since, until, calls, configGrants, isThin, suggestions }: Suggested, { line, paint }: Terminal): void {
   line(paint("bold", id));
   if (since === null)
     line(
@@ -53,6 +57,10 @@ export function suggestPage({ id, since, until, calls, isThin, suggestions }: Su
     line(paint("gray", `  from ${calls} ${calls === 1 ? "call" : "calls"}, ${since} to ${until}`));
     if (isThin) line(paint("yellow", "! that is little: what it does rarely, it may not have done yet"));
   }
+  if (configGrants !== null)
+    line(
+      paint("yellow", `! plugins.entries.${id}.grants in the creel.json is laid over what was granted: ${JSON.stringify(configGrants)}`),
+    );
   line();
   if (suggestions.length === 0) line("  it has no permission, and was refused none");
   for (const { sign, key, words, why, command } of suggestions) {

@@ -30,7 +30,7 @@ export const permissions = defineVerb({
     "creel permissions show weather --json | jq .permissions",
   ],
   prints:
-    "`id`, the granted `permissions` as keys, what is `refused` of what it asked for, and `running` if a `creel serve` has that state folder and was told; diff: `id`, `source`, `from`, `to` and `changes`, each with `sign`, `what`, `text`; suggest: `id`, `since`, `until`, `calls`, `isThin` and `suggestions`, each with `sign`, `key`, `words`, `why`, `command`",
+    "`id`, the granted `permissions` as keys, what is `refused` of what it asked for, and `running` if a `creel serve` has that state folder and was told; diff: `id`, `source`, `from`, `to` and `changes`, each with `sign`, `what`, `text`; suggest: `id`, `since`, `until`, `calls`, `configGrants`, `isThin` and `suggestions`, each with `sign`, `key`, `words`, `why`, `command`",
   async run({ values, positionals, isJson, out, err }) {
     const [word, id, ...rest] = positionals;
     const action = ACTIONS.find((one) => one === word);
