@@ -1,6 +1,6 @@
 /**
  * What the gate holds Creel to: ratios to floors, never times. The bounds are recorded here, each about one and a half of what a quiet machine gives, so that
- * noise passes and a doubling does not. The wider ones are about one and a half of what was seen at a load of 12 to 25 on two cores, in nine runs: 1.3 to 2.1. Whoever makes Creel faster lowers them.
+ * noise passes and a doubling does not. The wider ones are about one and a half of what was seen at a load of 10 to 15 on two cores, 1.3 to 2.2. Whoever makes Creel faster lowers them.
  */
 import { openHost } from "creel";
 import { creel } from "../creel.ts";

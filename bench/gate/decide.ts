@@ -9,11 +9,21 @@ export interface Bounds {
 }
 
 export interface Finding extends Estimate {
-  readonly isCrowded: boolean;
+  /** Threads per core that wanted to run meanwhile, what is measured included. */
+  readonly crowd: number;
 }
 
-export function boundOf(bounds: Bounds, { isCrowded }: Finding): number {
-  return isCrowded ? bounds.crowded : bounds.calm;
+/** Two threads on two cores are what is measured; one more now and then is a compiler. */
+const CALM = 1.5;
+/** Where the wider bounds were taken. Beyond that they grow further, since hardly anything can be told there. */
+const CROWDED = 5;
+
+export function isCrowded({ crowd }: Finding): boolean {
+  return crowd > CALM;
+}
+
+export function boundOf(bounds: Bounds, finding: Finding): number {
+  return isCrowded(finding) ? bounds.crowded * Math.max(1, Math.sqrt(finding.crowd / CROWDED)) : bounds.calm;
 }
 
 /** The whole interval lies beyond the bound. What might be noise is none of the gate's business. */

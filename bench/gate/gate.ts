@@ -7,7 +7,7 @@ import { estimate } from "../../src/cli/bench/statistics.ts";
 import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { CHECKS } from "./checks.ts";
 import type { Check } from "./checks.ts";
-import { boundOf, decide } from "./decide.ts";
+import { boundOf, decide, isCrowded } from "./decide.ts";
 import type { Finding } from "./decide.ts";
 import { Weather } from "./weather.ts";
 
@@ -49,13 +49,13 @@ async function look({ open, measure }: Check, attempt: number, tell: (step: Step
   };
   return among(open, async ([subject, floor]) => {
     const perRound = await measure([subject, floor], effort);
-    return { ...estimate(perRound), isCrowded: weather.isCrowded };
+    return { ...estimate(perRound), crowd: weather.crowd };
   });
 }
 
 function lineOf(check: Check, finding: Finding, { paint }: Terminal): string {
   const bound = boundOf(check.bounds, finding);
   const mark = finding.low > bound ? paint("red", "✗") : paint("green", "✓");
-  const crowd = finding.isCrowded ? paint("yellow", "  (crowded machine: held to the wider bound)") : "";
-  return `${mark} ${check.name.padEnd(22)} ${`${short(finding.value)} ×`.padStart(7)} [${short(finding.low)} … ${short(finding.high)}]  at most ${bound} × its floor${crowd}`;
+  const crowd = isCrowded(finding) ? paint("yellow", `  (crowded: ${short(finding.crowd)} threads per core; the wider bound holds)`) : "";
+  return `${mark} ${check.name.padEnd(22)} ${`${short(finding.value)} ×`.padStart(7)} [${short(finding.low)} … ${short(finding.high)}]  at most ${short(bound)} × its floor${crowd}`;
 }
