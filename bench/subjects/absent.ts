@@ -20,7 +20,8 @@ export async function installed<T>(name: string): Promise<T> {
 async function whyNot(): Promise<string> {
   const stamp = await readFile(new URL("./node_modules/.creel-setup", import.meta.url), "utf8").catch(() => undefined);
   if (stamp === undefined) return " (`npm run bench` does that, outside of CI)";
-  return stamp.startsWith("failed ") ? `: ${stamp.slice(7)}` : "";
+  const reason = stamp.slice(stamp.indexOf("\n") + 1);
+  return reason === "" ? "" : `: ${reason}`;
 }
 
 type Opening = () => Contestant | Promise<Contestant>;

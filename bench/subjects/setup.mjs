@@ -25,13 +25,20 @@ const options = { cwd: here, stdio: ["ignore", 2, "pipe"], encoding: "utf8" };
 const { status, error, stderr } = npm
   ? spawnSync(process.execPath, [npm, ...args], options)
   : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
-const failure =
-  error?.message ?? (status === 0 ? "" : (/npm error (?!code)(\S.*)/.exec(stderr ?? "")?.[1] ?? `npm ci ended with ${status}`));
-if (failure) process.stderr.write(`bench: ${failure}; they will be reported as absent\n`);
+// All of them are optional, so npm is content with none.
+const names = Object.keys(JSON.parse(readFileSync(`${here}package.json`, "utf8")).optionalDependencies);
+const missing = names.filter((name) => !existsSync(`${here}node_modules/${name}/package.json`));
+const reason =
+  error?.message ??
+  /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ??
+  (status === 0 ? "npm left it out; is a registry reachable?" : `npm ci ended with ${status}`);
 mkdirSync(`${here}node_modules`, { recursive: true });
-// A failure is not remembered as done: the next run tries again.
-writeFileSync(stamp, failure ? `failed ${failure}` : wanted);
-if (failure) process.exit(0);
+// Without any of them, the next run tries again.
+writeFileSync(stamp, `${missing.length < names.length ? wanted : "nothing"}\n${missing.length > 0 ? reason : ""}`);
+if (missing.length > 0) {
+  process.stderr.write(`bench: not installed: ${missing.join(", ")} (${reason}); the bench says that they are absent\n`);
+  process.exit(0);
+}
 
 process.stderr.write("bench: compiling a handler to WebAssembly, with a JavaScript engine in it (once; about half a minute)\n");
 spawnSync(process.execPath, ["-C", "source", `${here}wasm-build.ts`], { stdio: ["ignore", 2, 2] });

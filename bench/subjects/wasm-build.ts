@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { access, mkdir, rename, writeFile } from "node:fs/promises";
 import { POLICY_GATE } from "../handlers.ts";
-import { installed } from "./absent.ts";
+import { installed, NotHere } from "./absent.ts";
 
 interface Componentizer {
   readonly componentize: (source: string, options: object) => Promise<{ component: Uint8Array }>;
@@ -29,8 +29,12 @@ export async function wasmOf(handler: string): Promise<URL> {
   const { componentize } = await installed<Componentizer>("@bytecodealliance/componentize-js");
   const { transpile } = await installed<Transpiler>("@bytecodealliance/jco");
   const disableFeatures = ["random", "stdio", "clocks", "http", "fetch-event"];
-  const { component } = await componentize(source, { witWorld: WORLD, worldName: "plugin", disableFeatures });
-  const { files } = await transpile(component, { name: "plugin", instantiation: "async" });
+  const compiled = componentize(source, { witWorld: WORLD, worldName: "plugin", disableFeatures });
+  const { files } = await compiled
+    .then(({ component }) => transpile(component, { name: "plugin", instantiation: "async" }))
+    .catch((error: unknown) => {
+      throw new NotHere(`the handler does not compile to WebAssembly here: ${String(error)}`);
+    });
   const draft = new URL(`../${digest}.${process.pid}/`, folder);
   await mkdir(draft, { recursive: true });
   await writeFile(new URL("package.json", draft), `{ "type": "module" }`);
