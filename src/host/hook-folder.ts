@@ -60,6 +60,19 @@ export interface HookFolder {
   readonly requires: Readonly<Record<"bins" | "anyBins" | "env" | "config", readonly string[]>>;
 }
 
+/** Where it may run, as an installed one keeps it: its folder is not there any more. */
+export const hookConditions = z.object({
+  key: name,
+  os: z.array(name),
+  always: z.boolean(),
+  requires: z.object({ bins: z.array(name), anyBins: z.array(name), env: z.array(name), config: z.array(name) }),
+});
+export type HookConditions = Pick<HookFolder, "key" | "os" | "always" | "requires">;
+
+export function conditionsOf({ key, os, always, requires }: HookFolder): HookConditions {
+  return { key, os, always, requires };
+}
+
 export async function isHookFolder(root: string): Promise<boolean> {
   return isFile(join(root, HOOK_FILE));
 }

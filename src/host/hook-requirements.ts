@@ -1,5 +1,5 @@
 /** Trusted side: whether a HOOK.md folder's own conditions are met here. The rules are OpenClaw's, except where a sandbox makes them moot. */
-import type { HookFolder } from "./hook-folder.ts";
+import type { HookConditions } from "./hook-folder.ts";
 
 /** What a gateway that does not mention these has anyway. */
 const CONFIG_DEFAULTS = new Set(["workspace.dir", "browser.enabled", "browser.evaluateEnabled"]);
@@ -12,7 +12,7 @@ export interface Surroundings {
 }
 
 /** Why the hook cannot be loaded, with what to do about it; undefined if it can. */
-export function unmet(hook: HookFolder, { platform, env, config }: Surroundings): string | undefined {
+export function unmet(hook: HookConditions, { platform, env, config }: Surroundings): string | undefined {
   const { os, always, requires } = hook;
   if (os.length > 0 && !os.includes(platform)) return `the hook is for ${os.join(", ")}, and this is ${platform}`;
   if (always) return undefined;

@@ -6,10 +6,12 @@
 import { basename } from "node:path";
 import { bundleAndScan } from "../host/bundle.ts";
 import { oneLine } from "../host/guest-error.ts";
+import { conditionsOf } from "../host/hook-folder.ts";
 import { missingModules } from "../host/missing-modules.ts";
 import type { CreelConfig } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { hookSettings } from "../sdk/hook-plugins.ts";
 import { bundleFiles } from "../state/bundle-files.ts";
 import type { LockEntry, PluginFacts } from "../state/lock.ts";
 import { sorted } from "../state/lock.ts";
@@ -116,7 +118,7 @@ interface Looked {
 async function look(source: Source, fetched: Fetched, options: InstallOptions): Promise<Looked> {
   const { state, config, progress } = options;
   progress?.({ step: "manifest", what: fetched.resolved });
-  const { entry, adapter, manifest } = await readPluginFiles(fetched, "path" in source ? basename(source.path) : undefined);
+  const { entry, adapter, manifest, hook } = await readPluginFiles(fetched, "path" in source ? basename(source.path) : undefined);
   const id = checkedInstallId(manifest.id);
   if (options.expected !== undefined && id !== options.expected)
     throw new CreelError("ERR_INSTALL_ID", { plugin: id, detail: `it takes the place of "${options.expected}", and must have its id` });
@@ -127,6 +129,7 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
   if (missing !== undefined) throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: missing });
   const settings = config.plugins?.entries?.[id]?.config ?? {};
   const schema = configSchemaOf(manifest);
+  const unfitHook = hook && hookSettings(hook, config).off;
   const unfit = configFaults({ id, schema, config: settings }).map(({ message }) => message);
   progress?.({ step: "register", what: id });
   const { report, log, refused } = await rehearse(manifest, bundle, {
@@ -171,12 +174,13 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
       ...schemaFindings(schema, fetched.root),
       ...packageFindings(id, fetched, others, bundle.builtins),
     ]),
-    remarks: [...report.diagnostics.map((remark) => oneLine(remark)), ...unfit],
+    remarks: [...report.diagnostics.map((remark) => oneLine(remark)), ...unfit, ...(unfitHook === undefined ? [] : [oneLine(unfitHook)])],
     tried: { log: [...log], refused: [...refused] },
     changes: [],
   };
   const review = before ? { ...shown, changes: changesOf(shown, before, keysOf(before)) } : shown;
-  const files = bundleFiles(bundle, manifest);
+  // Whatever an author calls so is not that.
+  const files = bundleFiles(bundle, { ...manifest, hook: hook && conditionsOf(hook) });
   files.set(REVIEW, Buffer.from(`${JSON.stringify(sorted(review), undefined, 2)}\n`));
   const budgets = {
     plugin: report.budget,

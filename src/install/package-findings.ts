@@ -134,8 +134,10 @@ function* registryFindings(
     severity: "info",
     message: `${stated}; Creel has compared the bytes with the announced integrity, and has verified no signature`,
   };
-  if (publishedAt === undefined)
-    return yield { rule: "published", severity: "info", message: "the registry does not say when it was published" };
+  if (publishedAt === undefined) {
+    yield { rule: "published", severity: "info", message: "the registry does not say when it was published" };
+    return;
+  }
   const date = publishedAt.toISOString().slice(0, 16).replace("T", " ");
   if (nowMs - publishedAt.getTime() > YOUNG_MS) yield { rule: "published", severity: "info", message: `published on ${date} UTC` };
   else yield { rule: "published", severity: "warn", message: `published on ${date} UTC, only days ago: nobody may have looked at it yet` };

@@ -7,7 +7,7 @@ import { basename, dirname, extname, join } from "node:path";
 import type { CreelConfig, Grants, PluginHooksConfig } from "../protocol/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { hookPluginId, isHookFolder, readHookFolder, slug } from "../host/hook-folder.ts";
-import type { HookFolder } from "../host/hook-folder.ts";
+import type { HookConditions } from "../host/hook-folder.ts";
 import { unmet } from "../host/hook-requirements.ts";
 import type { Logger } from "../host/log.ts";
 import type { PluginLimitsConfig } from "../protocol/plugin-limits.ts";
@@ -41,6 +41,8 @@ export interface FoundPlugin {
   readonly accepted?: AcceptedPlugin | undefined;
   /** It may sleep until one of these is run. */
   readonly wakesFor?: readonly WakingHook[] | undefined;
+  /** It was a HOOK.md folder when it was installed. */
+  readonly hook?: HookConditions | undefined;
   /** Why it is not loaded. */
   readonly off?: string | undefined;
 }
@@ -79,7 +81,7 @@ export async function hookFolderPlugins(config: CreelConfig, base: string, logge
 }
 
 /** What the operator's `hooks.internal` says about a hook that was named as a plugin by its path. */
-export function hookSettings(hook: HookFolder, config: CreelConfig): Pick<FoundPlugin, "config" | "off"> {
+export function hookSettings(hook: HookConditions, config: CreelConfig): Pick<FoundPlugin, "config" | "off"> {
   const internal = config.hooks?.internal;
   const { enabled, ...settings } = internal?.entries?.[hook.key] ?? {};
   return { config: settings, off: whyOff(hook, enabled, config, settings.env) };
@@ -99,7 +101,7 @@ async function hookFolderPlugin(folder: string, config: CreelConfig): Promise<Fo
   }
 }
 
-function whyOff(hook: HookFolder, enabled: boolean | undefined, config: CreelConfig, env: Record<string, string> = {}): string | undefined {
+function whyOff(hook: HookConditions, enabled: boolean | undefined, config: CreelConfig, env: Record<string, string> = {}): string | undefined {
   if (config.hooks?.internal?.enabled === false) return "hooks.internal.enabled is false";
   if (enabled === false) return `hooks.internal.entries.${hook.key}.enabled is false`;
   return unmet(hook, { platform: process.platform, env, config });

@@ -2,6 +2,7 @@
  * Trusted side: the plugins that `creel install` has put into the state folder, as a host takes them in. What they may do is what was accepted and
  * is in the lock; their code is read, and compared with the lock, whenever they are loaded. SECURITY: test/contract/installed.test.ts
  */
+import { hookConditions } from "../host/hook-folder.ts";
 import { acceptedFunction, acceptedHook } from "../host/permissions.ts";
 import { CATALOG } from "../protocol/catalog.ts";
 import type { HookTable } from "../protocol/catalog.ts";
@@ -28,7 +29,8 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
   const { id, name, version, hooks, functions, grants, permissions, enabled } = entry;
   // If it cannot be read now, it cannot be loaded either, and is then shown with the reason.
   let loaded = enabled ? await state.loadEntry(entry).catch(() => undefined) : undefined;
-  const { contracts, description } = pluginManifest.safeParse(loaded?.manifest).data ?? {};
+  const manifest = pluginManifest.safeParse(loaded?.manifest).data;
+  const { contracts, description } = manifest ?? {};
   const wakesFor = loaded && isHooksOnly(entry) ? hooks : undefined;
   // Two hundred that sleep need not be in memory.
   if (wakesFor) loaded = undefined;
@@ -54,6 +56,7 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
       standIns: standIns(hooks),
     },
     wakesFor,
+    hook: hookConditions.safeParse(manifest?.hook).data,
     off: enabled ? undefined : `it is disabled: "creel enable ${id}" enables it`,
   };
 }

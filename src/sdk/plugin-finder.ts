@@ -82,7 +82,11 @@ export class PluginFinder {
   async #installed(isAsked: (entry: LockEntry) => boolean = () => true): Promise<FoundPlugin[]> {
     const { config, stateDir, inner } = this.#options;
     if (config.plugins?.enabled === false) return [];
-    return installedPlugins(stateDir, (entry) => isAsked(entry) && (inner.installed?.(entry) ?? true));
+    const found = await installedPlugins(stateDir, (entry) => isAsked(entry) && (inner.installed?.(entry) ?? true));
+    return found.map((plugin) => {
+      const settings = plugin.hook && hookSettings(plugin.hook, config);
+      return settings ? { ...plugin, config: settings.config, off: plugin.off ?? settings.off } : plugin;
+    });
   }
 
   async #named(spec: PluginSpec): Promise<{ readonly found: FoundPlugin; readonly again: () => Promise<FoundPlugin> }> {

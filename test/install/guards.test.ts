@@ -14,6 +14,10 @@ const GUARD = `export default (api) => {
   });
 };`;
 
+const loads = (paths: string[], entries = {}) => ({
+  config: { sandbox: { walls: "none" as const }, plugins: { load: { paths }, entries } },
+});
+
 describe("a guard", () => {
   it("is asked with what the scan found, has its grants, and blocks; if it fails, that blocks, too", async () => {
     const { install, state } = operator();
@@ -46,9 +50,6 @@ describe("a guard", () => {
       { "HOOK.md": "---\nname: hears\nmetadata: { openclaw: { events: [command] } }\n---\n", "handler.ts": "export default () => {};" },
       QUICK,
     );
-    const loads = (paths: string[], entries = {}) => ({
-      config: { sandbox: { walls: "none" as const }, plugins: { load: { paths }, entries } },
-    });
     const bad = pluginFolder({ id: "bad" }, listener("llm_input"));
     await expect(install(bad, [], loads([hook, other, named]))).rejects.toMatchObject({
       code: "ERR_INSTALL_BLOCKED",

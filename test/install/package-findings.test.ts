@@ -21,6 +21,8 @@ const found = (id: string, name: string, dependencies: Dependency[], installed: 
   );
 };
 
+const near = (id: string, name: string, installed: string[] = []) => found(id, name, [], installed).map(([, , message]) => message);
+
 describe("findings of a package", () => {
   it("an id that could be taken for an installed one is critical", () => {
     expect(found("red-act", "red-act", [], ["redact", "other"])).toEqual([
@@ -38,7 +40,6 @@ describe("findings of a package", () => {
   });
 
   it("names and ids near to well-known plugins, or to the packages of installed ones, are said; those plugins themselves are not", () => {
-    const near = (id: string, name: string, installed: string[] = []) => found(id, name, [], installed).map(([, , message]) => message);
     expect(near("talk", "@openc1aw/discord")).toEqual([
       `its package's name has the same name in another scope: "@openclaw/discord" is a well-known plugin`,
     ]);
