@@ -31,6 +31,18 @@ describe("a terminal", () => {
     expect(terminal(tty(true)).paint("red", "x")).toBe("x");
   });
 
+  it("takes back what it has rewritten, and only where that can be done", () => {
+    const stream = tty(true, 80);
+    const { line, rewrite } = terminal(stream);
+    rewrite!("half");
+    rewrite!("x".repeat(200));
+    line("done");
+    line("more");
+    const written = (stream as unknown as PassThrough).read() as Buffer;
+    expect(written.toString()).toBe(`half\r\u001b[K${"x".repeat(79)}\r\u001b[Kdone\nmore\n`);
+    expect(terminal(tty(false)).rewrite).toBe(undefined);
+  });
+
   it("is as wide as it says, within reason, and as a page when it does not say", () => {
     expect([tty(true, 80), tty(true, 20), tty(true, 400), tty(true, 0), tty(false)].map((stream) => terminal(stream).width)).toEqual([
       80, 60, 100, 100, 100,

@@ -24,7 +24,7 @@ export interface Step {
   readonly of: number;
 }
 
-export const FULL: Effort = { rounds: 120, warmUpCalls: 60_000, warmUpMs: 5_000, roundsMs: 20_000 };
+export const FULL: Effort = { rounds: 120, warmUpCalls: 60_000, warmUpMs: 3_000, roundsMs: 20_000 };
 export const QUICK: Effort = { rounds: 30, warmUpCalls: 15_000, warmUpMs: 1_500, roundsMs: 5_000 };
 
 export const METHOD = [
