@@ -118,7 +118,12 @@ interface Looked {
 async function look(source: Source, fetched: Fetched, options: InstallOptions): Promise<Looked> {
   const { state, config, progress } = options;
   progress?.({ step: "manifest", what: fetched.resolved });
-  const { entry, adapter, manifest, hook } = await readPluginFiles(fetched, "path" in source ? basename(source.path) : undefined);
+  const {
+    entry,
+    adapter,
+    manifest,
+    hook: hookFolder,
+  } = await readPluginFiles(fetched, "path" in source ? basename(source.path) : undefined);
   const id = checkedInstallId(manifest.id);
   if (options.expected !== undefined && id !== options.expected)
     throw new CreelError("ERR_INSTALL_ID", { plugin: id, detail: `it takes the place of "${options.expected}", and must have its id` });
@@ -129,7 +134,7 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
   if (missing !== undefined) throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: missing });
   const settings = config.plugins?.entries?.[id]?.config ?? {};
   const schema = configSchemaOf(manifest);
-  const unfitHook = hook && hookSettings(hook, config).off;
+  const unfitHook = hookFolder && hookSettings(hookFolder, config).off;
   const unfit = configFaults({ id, schema, config: settings }).map(({ message }) => message);
   progress?.({ step: "register", what: id });
   const { report, log, refused } = await rehearse(manifest, bundle, {
@@ -180,7 +185,7 @@ async function look(source: Source, fetched: Fetched, options: InstallOptions): 
   };
   const review = before ? { ...shown, changes: changesOf(shown, before, keysOf(before)) } : shown;
   // Whatever an author calls so is not that.
-  const files = bundleFiles(bundle, { ...manifest, hook: hook && conditionsOf(hook) });
+  const files = bundleFiles(bundle, { ...manifest, hook: hookFolder && conditionsOf(hookFolder) });
   files.set(REVIEW, Buffer.from(`${JSON.stringify(sorted(review), undefined, 2)}\n`));
   const budgets = {
     plugin: report.budget,
