@@ -46,7 +46,7 @@ contract("the audit log", (isolation) => {
           env: { API_TOKEN: TOKEN, PLACE: "harmless-place" },
           config: { ...actor("third", { priority: 1 }).config, login: { password: PASSWORD } },
         },
-        plugin("slow", `api.on("before_tool_call", (e) => e.params.slow && new Promise(() => {}), { timeoutMs: 40, priority: -1 });`),
+        plugin("slow", `api.on("before_tool_call", () => new Promise(() => {}), { timeoutMs: 40, priority: -1, matcher: ["slow_tool"] });`),
         plugin("looper", `api.on("session:patch", (e) => api.session.patch({ key: e.sessionKey, label: "again" }));`, {
           grants: { session: ["patch"] },
         }),
@@ -78,7 +78,7 @@ contract("the audit log", (isolation) => {
       third: "return event.params.command === 'rm' ? { block: true, blockReason: 'no rm', blok: 1 } : undefined",
     });
     await tool("fails", { first: "throw new TypeError('broken')" });
-    await tool("times out", {}, { slow: true });
+    outcomes["times out"] = await host.run("before_tool_call", toolCall({}, {}, "slow_tool"));
     await tool("asks", {}, { ask: true });
     await tool("hostile", {
       first: `return { block: true, blockReason: ${HOSTILE} + "x".repeat(5000), params: { [${HOSTILE}]: ${HOSTILE} } }`,
@@ -240,7 +240,7 @@ contract("the audit log", (isolation) => {
   it("what plugins used is counted, with what they were called for", async () => {
     expect((await log.usage("looper")).used).toEqual(new Map([["session:patch", 1]]));
     const { calls, since, until } = await log.usage("slow");
-    expect(calls.get("before_tool_call")).toBeGreaterThan(1);
+    expect(calls).toEqual(new Map([["before_tool_call", 1]]));
     expect(Date.parse(since!)).toBeLessThan(Date.parse(until!));
   });
 });
