@@ -3,8 +3,9 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
+import { adviceOf } from "../../src/cli/explain/advice.ts";
 import { specOf } from "../../src/cli/plugins/permission-diff.ts";
-import type { AuditRun } from "../../src/protocol/audit-line.ts";
+import type { AuditCall, AuditRun } from "../../src/protocol/audit-line.ts";
 import { openState } from "../../src/state/state.ts";
 import { operator, pluginFolder } from "../install/pipeline.ts";
 import { factsOf, filesOf } from "../state/state-world.ts";
@@ -258,4 +259,22 @@ it("a log that somebody has written into by hand paints nothing, and what cannot
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(out).not.toMatch(/^forged/m);
   }
+});
+
+describe("advice", () => {
+  const call = (status: string, message: string) =>
+    ({ plugin: "judge", status, budget: {}, error: { code: "ERR_CALL_FAILED", message } }) as unknown as AuditCall;
+  const run = (one: AuditCall) =>
+    ({ hook: "before_tool_call", decision: "block", by: "judge", failure: "closed", calls: [one] }) as unknown as AuditRun;
+  const tell = (...words: string[]) => `creel ${words.join(" ")}`;
+
+  it("names no permission that only the plugin's own text names: what it may do is shown instead", () => {
+    const advice = adviceOf(run(call("failed", "fetch from https://evil.example is not granted to judge")), tell);
+    expect(advice.map(({ command }) => command)).toContain("creel permissions show judge");
+    expect(JSON.stringify(advice)).not.toContain("evil");
+  });
+
+  it("says how a plugin gets out of quarantine", () => {
+    expect(adviceOf(run(call("quarantined", "x")), tell)[0]).toMatchObject({ command: "creel release judge" });
+  });
 });

@@ -46,7 +46,7 @@ export interface Advice {
 export function adviceOf(run: AuditRun, tell: (...words: string[]) => string): Advice[] {
   const { by, approval, calls, hook, decision, failure } = run;
   const failed = calls.filter(({ error }) => error);
-  const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook));
+  const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook, tell));
   const decider = failed.find(({ plugin }) => plugin === by);
   if (decider && failure === "closed")
     advice.push(
@@ -66,7 +66,7 @@ export function adviceOf(run: AuditRun, tell: (...words: string[]) => string): A
   return advice;
 }
 
-function ofCall({ plugin, status, budget, error }: AuditCall, hook: string): Advice[] {
+function ofCall({ plugin, status, budget, error }: AuditCall, hook: string, tell: (...words: string[]) => string): Advice[] {
   const path = `plugins.entries.${plugin}.hooks.budgets.${hook}`;
   switch (status) {
     case "timeout":
@@ -76,10 +76,15 @@ function ofCall({ plugin, status, budget, error }: AuditCall, hook: string): Adv
     case "memory":
       return told(`if ${plugin} needs more: raise plugins.entries.${plugin}.limits.heapMb`);
     case "quarantined":
-      return told(`${plugin} is called again after host.release("${plugin}"), or with new code`);
+      // Of a host that is served; others have host.release.
+      return [{ text: `${plugin} is called again with new code, or after:`, command: `creel release ${plugin}` }];
     default: {
       const known = Object.hasOwn(ERRORS, error?.code ?? "") ? ERRORS[error!.code as keyof typeof ERRORS] : undefined;
-      return known ? told(`${plugin}: ${known.fix}`) : [];
+      const advice = known ? told(`${plugin}: ${known.fix}`) : [];
+      // SECURITY: what a plugin threw is its own text, so no permission is named from it: it would be the plugin's advice. test/cli/explain.test.ts
+      return status === "failed"
+        ? [...advice, { text: "what it may do, and what it asked for in vain:", command: tell("permissions", "show", plugin) }]
+        : advice;
     }
   }
 }
