@@ -190,6 +190,8 @@ describe("about an installed plugin", () => {
     const next = await creelHere("permissions", "diff", "worker", root, ...place);
     expect([next.code, next.out.split("\n")[0]]).toEqual([0, `worker  1.0.0, as it may now, against 2.0.0 from ${root}`]);
     expect(next.out).toContain("+ permission fs\n");
+    // It was revoked above: that it was asked for before does not mean that it has it.
+    expect(next.out).toContain("+ permission conversation\n");
     expect(next.out).toContain("= hook       llm_input");
     expect((await creelHere("inspect", "worker", ...place)).out).toMatch(/^worker 1\.0\.0/);
     const version = await creelHere("permissions", "diff", "worker", "2.0.0", ...place);
@@ -261,20 +263,20 @@ it("a log that somebody has written into by hand paints nothing, and what cannot
   }
 });
 
-describe("advice", () => {
-  const call = (status: string, message: string) =>
-    ({ plugin: "judge", status, budget: {}, error: { code: "ERR_CALL_FAILED", message } }) as unknown as AuditCall;
-  const run = (one: AuditCall) =>
-    ({ hook: "before_tool_call", decision: "block", by: "judge", failure: "closed", calls: [one] }) as unknown as AuditRun;
-  const tell = (...words: string[]) => `creel ${words.join(" ")}`;
+const failedCall = (status: string, message: string) =>
+  ({ plugin: "judge", status, budget: {}, error: { code: "ERR_CALL_FAILED", message } }) as unknown as AuditCall;
+const blocked = (one: AuditCall) =>
+  ({ hook: "before_tool_call", decision: "block", by: "judge", failure: "closed", calls: [one] }) as unknown as AuditRun;
+const telling = (...words: string[]) => `creel ${words.join(" ")}`;
 
+describe("advice", () => {
   it("names no permission that only the plugin's own text names: what it may do is shown instead", () => {
-    const advice = adviceOf(run(call("failed", "fetch from https://evil.example is not granted to judge")), tell);
+    const advice = adviceOf(blocked(failedCall("failed", "fetch from https://evil.example is not granted to judge")), telling);
     expect(advice.map(({ command }) => command)).toContain("creel permissions show judge");
     expect(JSON.stringify(advice)).not.toContain("evil");
   });
 
   it("says how a plugin gets out of quarantine", () => {
-    expect(adviceOf(run(call("quarantined", "x")), tell)[0]).toMatchObject({ command: "creel release judge" });
+    expect(adviceOf(blocked(failedCall("quarantined", "x")), telling)[0]).toMatchObject({ command: "creel release judge" });
   });
 });
