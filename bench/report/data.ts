@@ -110,7 +110,9 @@ export function doubts({ machine, loadAtEnd, effort, cases }: ReportData): strin
   return [
     ...(load > cores ? [`load ${load} on ${cores} cores at the start: somebody else was at work`] : []),
     ...(loadAtEnd > cores + 2 ? [`load ${loadAtEnd} on ${cores} cores at the end: somebody else was at work`] : []),
-    ...(crowded.length > 0 ? [`load far above the cores during ${crowded.join(", ")}`] : []),
+    ...(crowded.length > 0
+      ? [`load far above the cores during ${crowded.length === cases.length ? "all cases" : crowded.join(", ")}`]
+      : []),
     ...(effort === "quick" ? ["a quick run: fewer rounds, wider intervals"] : []),
   ];
 }

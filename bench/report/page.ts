@@ -22,6 +22,7 @@ export function page(data: ReportData): string {
     "# Benchmarks",
     "What a hook costs through Creel: over the least that a sandboxed call can cost on the same machine, beside every other way to run a handler, and as chains, payloads and plugins grow.",
     `**${held - missed} of ${held} targets met** in the run of ${data.date.slice(0, 10)} (${Math.round(data.seconds / 60)} minutes, Node ${data.machine.node}, ${cell(data.machine.cpu)}, ${data.machine.cores} cores). Ratios are the result; times are for orientation and belong to that machine. \`npm run bench\` measures it on yours, \`creel bench ./my-plugin\` measures a plugin of your own.`,
+    ...unmeasured(data.cases),
     ...doubts(data).map((doubt) => `> **Doubt:** ${doubt}.`),
     "## Ratios",
     "The median over rounds with its 95 % interval, each against its target. Targets were set before the work; more ratios, to be read and not to be met, stand with their cases.",
@@ -37,6 +38,11 @@ export function page(data: ReportData): string {
     "## Machine",
     `${cell(machineLine(data.machine))}, ${data.loadAtEnd} at the end. ${data.date}, ${data.effort} effort.`,
   ].join("\n\n")}\n`;
+}
+
+function unmeasured(cases: readonly CaseData[]): string[] {
+  const names = cases.filter(({ error }) => error !== undefined).map(({ name }) => `[${name}](#${name})`);
+  return names.length === 0 ? [] : [`> **Not measured:** ${names.join(", ")}.`];
 }
 
 function targetTable(cases: readonly CaseData[]): string {

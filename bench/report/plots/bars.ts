@@ -6,7 +6,7 @@ import { element, label, widthOf } from "./svg.ts";
 import { drawing, roleColour, TOP, WIDTH } from "./theme.ts";
 
 const ROW = 26;
-const NAME = 300;
+const NAME = 325;
 
 export function bars(title: string, subtitle: string, series: readonly SeriesData[]): string {
   const sorted = series.toSorted((a, b) => a.median - b.median);
@@ -36,7 +36,7 @@ export function bars(title: string, subtitle: string, series: readonly SeriesDat
       label(quantity(median, unit), Math.max(x.at(median), to) + 7, y + 17, { class: "small" }),
     ];
   });
-  return drawing(title, `${subtitle}; ${unit}${kind === "log" ? ", logarithmic axis" : ""}`, bottom + 34, [
+  return drawing(title, `${subtitle} (${unit}${kind === "log" ? ", logarithmic axis" : ""})`, bottom + 34, [
     ...grid(x.ticks, x.at, unit, TOP - 4, bottom),
     ...rows,
   ]);

@@ -27,7 +27,7 @@ export function lines({ what, x: axis, unit, lines: all }: Curve): string {
   const ys = drawn.flatMap(({ points }) => points.map(({ value }) => value));
   const isWide = Math.max(...ys) / Math.min(...ys) > WIDE;
   const xKind = isWide ? "log" : axis.scale;
-  const x = scale(xKind, xs, LEFT + 8, right - 8);
+  const x = scale(xKind, xs, LEFT + 8, right - 8, true);
   const y = scale(isWide ? "log" : "linear", ys, BOTTOM, TOP + 8);
   const palette = colours(drawn.map(({ name }) => name));
   const fits = drawn.map((line) => fitOf(line, unit, axis.name));

@@ -3,6 +3,7 @@ import type { CaseData, ReportData, SeriesData } from "../data.ts";
 import { bars } from "./bars.ts";
 import { lines } from "./lines.ts";
 import { ridges } from "./ridges.ts";
+import { roleOf } from "./theme.ts";
 
 export interface Plot {
   readonly file: string;
@@ -12,8 +13,8 @@ export interface Plot {
 
 /** A distribution of fewer is a few dots. */
 const MIN_SAMPLES = 60;
-/** So many ways to do the same are a ladder. */
-const LADDER = 5;
+/** So many other ways to do the same are a ladder. */
+const LADDER = 4;
 
 export function plotsOf(one: CaseData): Plot[] {
   const curves = one.curves
@@ -27,7 +28,7 @@ export function plotsOf(one: CaseData): Plot[] {
       const file = `${one.name}${groups.size > 1 ? `-${slug(unit)}` : ""}.svg`;
       const isSpread = (unit === "µs" || unit === "ms") && series.every(({ samples }) => samples >= MIN_SAMPLES);
       const draw = isSpread ? ridges : bars;
-      return { file, title: one.name, svg: draw(one.question, one.name, series) };
+      return { file, title: one.name, svg: draw(one.name.replaceAll("-", " "), one.question, series) };
     });
 }
 
@@ -35,10 +36,14 @@ function inTime({ curves, series }: CaseData): readonly SeriesData[] {
   return curves.length > 0 ? [] : series.filter(({ unit }) => unit === "µs");
 }
 
-/** All ways to call one handler, of the case that has the most of them. */
+function others(one: CaseData): number {
+  return inTime(one).filter(({ name }) => roleOf(name) === "other").length;
+}
+
+/** All ways to call one handler, of the case that has the most of others' among them. */
 export function ladder({ cases }: ReportData): Plot | undefined {
-  const most = cases.toSorted((a, b) => inTime(b).length - inTime(a).length)[0];
-  if (!most || inTime(most).length < LADDER) return undefined;
+  const most = cases.toSorted((a, b) => others(b) - others(a))[0];
+  if (!most || others(most) < LADDER) return undefined;
   const title = "Every way to run one handler: what a call takes";
   return { file: "ladder.svg", title, svg: bars(title, `case ${most.name}, median of a call`, inTime(most)) };
 }

@@ -9,7 +9,7 @@ import { drawing, roleColour, TOP, WIDTH } from "./theme.ts";
 
 const ROW = 38;
 const PEAK = 34;
-const NAME = 300;
+const NAME = 325;
 
 export function ridges(title: string, subtitle: string, series: readonly SeriesData[]): string {
   const unit = series[0]!.unit;
@@ -34,7 +34,7 @@ export function ridges(title: string, subtitle: string, series: readonly SeriesD
       label(quantity(median, unit), right + 8, base - 8, { class: "small" }),
     ];
   });
-  return drawing(title, `${subtitle}; ${unit}, logarithmic axis; the line is the median`, bottom + 34, [
+  return drawing(title, `${subtitle} (${unit}, logarithmic axis; the line is the median)`, bottom + 34, [
     ...grid(x.ticks, x.at, unit, TOP - 4, bottom),
     ...rows,
   ]);

@@ -6,18 +6,20 @@ export interface Scale {
 
 export type ScaleKind = "linear" | "log";
 
-export function scale(kind: ScaleKind, values: readonly number[], from: number, to: number): Scale {
-  return kind === "log" && values.every((value) => value > 0) ? logarithmic(values, from, to) : linear(values, from, to);
+/** `isTight`: it ends where the values end, not at the next tick. */
+export function scale(kind: ScaleKind, values: readonly number[], from: number, to: number, isTight = false): Scale {
+  return kind === "log" && values.every((value) => value > 0) ? logarithmic(values, from, to) : linear(values, from, to, isTight);
 }
 
 /** From zero, or a small difference looks like a large one. */
-function linear(values: readonly number[], from: number, to: number): Scale {
+function linear(values: readonly number[], from: number, to: number, isTight: boolean): Scale {
   const most = Math.max(...values, 0) || 1;
   const step = niceStep(most / 5);
-  const end = Math.ceil((most / step) * 0.999) * step;
+  const last = Math.ceil((most / step) * 0.999) * step;
+  const end = isTight ? most : last;
   return {
     at: (value) => from + (value / end) * (to - from),
-    ticks: Array.from({ length: Math.round(end / step) + 1 }, (_, at) => at * step),
+    ticks: Array.from({ length: Math.round(last / step) + 1 }, (_, at) => at * step),
   };
 }
 

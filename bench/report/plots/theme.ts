@@ -2,11 +2,13 @@
  * How the drawings look: on a light ground and on a dark one, by what the reader's system prefers, each with a ground of its own, since nobody knows
  * what they are laid on. Colours are Okabe and Ito's, which people who see fewer colours can tell apart.
  */
+import { wrap } from "../../../src/cli/ui/text.ts";
 import { element, escaped, FONT, label } from "./svg.ts";
 
 export const WIDTH = 820;
-/** Above the drawing: title and subtitle. */
+/** Above the drawing: title and subtitle, which has room for two lines of so many letters. */
 export const TOP = 72;
+const SUBTITLE = 128;
 
 const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#3b9bd6", "#7a5195", "#6b6b6b"] as const;
 const DARK = ["#56b4e9", "#ff8c3a", "#2fd6a3", "#e6a3c8", "#f0c541", "#8fd0ff", "#b58ad6", "#a8a8a8"] as const;
@@ -40,7 +42,7 @@ export function drawing(title: string, subtitle: string, height: number, parts: 
     element("style", {}, escaped(STYLE).replaceAll("&quot;", '"')),
     element("rect", { class: "back", width: WIDTH, height, rx: 6 }),
     label(`${title[0]!.toUpperCase()}${title.slice(1)}`, 20, 28, { class: "title" }),
-    label(subtitle, 20, 46, { class: "faint small" }),
+    ...wrap(subtitle, SUBTITLE).map((line, at) => label(line, 20, 46 + 14 * at, { class: "faint small" })),
   ];
   return `${element(
     "svg",
@@ -52,7 +54,7 @@ export function drawing(title: string, subtitle: string, height: number, parts: 
 export type Role = "creel" | "floor" | "other";
 
 export function roleOf(name: string): Role {
-  return /^creel\b/i.test(name) ? "creel" : /^(floor|bare|empty)\b/i.test(name) ? "floor" : "other";
+  return /^creel\b/i.test(name) ? "creel" : /^(floor|bare|empty|isolates|hand-written)\b/i.test(name) ? "floor" : "other";
 }
 
 /** Where names stand beside what is drawn, colours only say who is who. */
