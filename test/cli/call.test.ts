@@ -32,12 +32,12 @@ const call = (toolName: string, ...more: string[]) =>
   creelHere("call", "before_tool_call", "--plugin", guard, "--isolation", "thread", "--event", event(toolName), ...more);
 
 describe("creel call", () => {
-  it("prints the decision, who made it and why, and a line per call with what it cost; log lines go to stderr", async () => {
+  it("prints the decision, who made it and why, and a line per call with what it cost; log lines, and what to type next, go to stderr", async () => {
     const { code, out, err } = await call("rm");
     expect(code).toBe(0);
     expect(out).toMatch(/^before_tool_call {2}block by guard\n {2}reason +never undefined\n {2}result +\{\n {14}"block": true,\n/);
     expect(out).toMatch(/\n {2}✓ guard {2}ok {2}priority 7 +[\d.<]+ ms, cpu [\d.<]+ ms\n$/);
-    expect(err).toBe("guard info: judging rm\n");
+    expect(err).toBe(`guard info: judging rm\nnext: creel install ${guard}\n`);
   });
 
   it("with --json prints the outcome and nothing else on stdout", async () => {

@@ -66,7 +66,6 @@ export const call = defineVerb({
       const [tried] = values.plugin ?? [];
       if (tried !== undefined && config === undefined && stateDir === undefined) {
         const { commandLine, next } = await import("../ui/next.ts");
-        err.line();
         next(err, commandLine(["install", tried]));
       }
     }
