@@ -313,6 +313,7 @@ export const LIMITS = {
   auditWindowMs: 10_000,
   /** How often what plugins have used is written, if it has changed. */
   auditUsageMs: 60_000,
+  auditFirstUsageMs: 2_000,
   /** Origins and methods of one plugin's requests that are told apart. */
   auditRequests: 64,
   auditPathChars: 200,

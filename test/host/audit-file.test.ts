@@ -3,10 +3,13 @@ import { execFile } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { Audit } from "../../src/host/audit/audit.ts";
 import { AuditFile } from "../../src/host/audit/audit-file.ts";
 import { Journal } from "../../src/host/audit/journal.ts";
 import { common } from "../../src/host/audit/usage.ts";
+import { HostEvents } from "../../src/host/events.ts";
+import { Tallies } from "../../src/host/tally.ts";
 import type { AuditState } from "../../src/protocol/audit-line.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { AuditLog } from "../../src/state/audit-log.ts";
@@ -147,6 +150,24 @@ describe("what waits to be written", () => {
       ["gone", "0"],
     ]);
   });
+});
+
+it("what plugins used is written while the host runs, soon after its start, and again only if it has changed", async () => {
+  const dir = folder({}, QUICK);
+  const { logger } = recorder();
+  const tallies = new Tallies();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const events = new HostEvents("h", () => {});
+  const audit = new Audit({ host: "h", stateDir: dir, logger, events, settings: {}, secrets: [], tallies, plugins: () => [] });
+  tallies.of("p", "llm_input").calls += 3;
+  vi.advanceTimersByTime(LIMITS.auditFirstUsageMs);
+  vi.advanceTimersByTime(LIMITS.auditFlushMs);
+  vi.useRealTimers();
+  const log = new AuditLog(dir);
+  await vi.waitUntil(async () => (await log.usage("p")).calls.get("llm_input") === 3, { timeout: 10_000 });
+  await audit.close();
+  events.close();
+  expect(readFileSync(join(log.dir, "state.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
 it.each([

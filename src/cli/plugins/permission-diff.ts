@@ -1,7 +1,9 @@
 /** `creel permissions diff`: what a plugin may do against what it asks for, or against what another version or source of it would ask for. */
 import { install, withoutVersion } from "../../install/install.ts";
 import type { InstallStep } from "../../install/install.ts";
-import type { Change } from "../../install/review.ts";
+import { isCovered } from "../../install/keys.ts";
+import type { Change, Review } from "../../install/review.ts";
+import type { LockEntry } from "../../state/lock.ts";
 import { UsageError } from "../options.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { lookUp } from "./look-up.ts";
@@ -27,15 +29,7 @@ export async function permissionDiff(
 ): Promise<PermissionDiff> {
   const { entry, permissions, review } = await lookUp(place, id);
   const from = entry.version ?? null;
-  if (other === undefined) {
-    // What only its code looks like was never asked for.
-    const asked = (review?.permissions ?? []).filter((ask) => ask.from !== "scan").map(({ key }) => key);
-    const changes = [
-      ...permissions.map((key) => row(asked.includes(key) ? "=" : "-", key)),
-      ...asked.filter((key) => !permissions.includes(key)).map((key) => row("+", key)),
-    ];
-    return { id, source: null, from, to: from, changes };
-  }
+  if (other === undefined) return { id, source: null, from, to: from, changes: compared(entry, permissions, review) };
   const { state, config, base } = place;
   // Everything is looked at as for an update, and nobody says yes.
   const { review: found } = await install(specOf(entry.source.spec, other), {
@@ -47,7 +41,24 @@ export async function permissionDiff(
     progress,
     decide: async () => ({ isAccepted: false }),
   });
-  return { id, source: found.source.resolved, from, to: found.version ?? null, changes: found.changes };
+  // An update compares with what was asked for before, also if that was refused; here it is what the plugin may do.
+  const others = found.changes.filter(({ what }) => what !== "permission");
+  return {
+    id,
+    source: found.source.resolved,
+    from,
+    to: found.version ?? null,
+    changes: [...others, ...compared(entry, permissions, found)],
+  };
+}
+
+function compared(entry: LockEntry, permissions: readonly string[], review: Review | undefined): Change[] {
+  // What only its code looks like was never asked for.
+  const asks = (review?.permissions ?? []).filter(({ from }) => from !== "scan");
+  return [
+    ...permissions.map((key) => row(asks.some((ask) => ask.key === key) ? "=" : "-", key)),
+    ...asks.filter(({ key }) => !permissions.includes(key)).map(({ key, grant }) => row(isCovered(grant, entry) ? "=" : "+", key)),
+  ];
 }
 
 function row(sign: Change["sign"], text: string): Change {

@@ -51,7 +51,10 @@ export function suggestPage({ id, since, until, calls, configGrants, isThin, sug
   line(paint("bold", id));
   if (since === null)
     line(
-      paint("yellow", "! the audit log knows nothing of it: it was not called since the log began, or by hosts with another state folder"),
+      paint(
+        "yellow",
+        "! the audit log knows nothing of it: it was not called, or by hosts with another state folder, or in the last minute, since which nothing was written",
+      ),
     );
   else {
     line(paint("gray", `  from ${calls} ${calls === 1 ? "call" : "calls"}, ${since} to ${until}`));

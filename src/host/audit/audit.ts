@@ -51,7 +51,7 @@ export class Audit {
   readonly #journal: Journal;
   readonly #alike = new Map<string, Alike>();
   readonly #statuses = new Map<string, string>();
-  readonly #clock: NodeJS.Timeout;
+  #clock: NodeJS.Timeout | undefined;
   /** By value: also those that a plugin had before it was loaded again, since what waits to be written may have them in it. */
   readonly #secrets = new Map<string, Redaction>();
   #cleaner: Cleaner | undefined;
@@ -64,7 +64,7 @@ export class Audit {
     this.#runs = new AuditFile(stateDir, "runs", Math.floor(maxBytes * 0.75), LIMITS.auditFiles);
     this.#state = new AuditFile(stateDir, "state", Math.floor(maxBytes * 0.25), LIMITS.auditFiles);
     this.#journal = new Journal(host, this.#state, logger);
-    this.#clock = setInterval(() => this.#sum(), LIMITS.auditUsageMs).unref();
+    this.#wait(LIMITS.auditFirstUsageMs);
     this.#listen(options.events);
   }
 
@@ -77,8 +77,8 @@ export class Audit {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#clock);
-    this.#sum();
+    clearTimeout(this.#clock);
+    this.#sum(Number.POSITIVE_INFINITY);
     await this.#journal.close();
   }
 
@@ -161,10 +161,21 @@ export class Audit {
     this.#note(() => ({ kind: "dropped", count: dropped, since, why, hook, ...(plugin !== undefined && { plugin }) }));
   }
 
-  /** What was only counted so far. */
-  #sum(): void {
-    for (const alike of this.#alike.values()) this.#tell(alike);
-    this.#alike.clear();
+  /** The first time soon: whoever tries something looks at once. */
+  #wait(ms: number): void {
+    this.#clock = setTimeout(() => {
+      this.#sum(Date.now() - LIMITS.auditWindowMs);
+      this.#wait(Math.min(2 * ms, LIMITS.auditUsageMs));
+    }, ms).unref();
+  }
+
+  /** What was only counted so far; of runs that are alike, in windows that began before then. */
+  #sum(beforeMs: number): void {
+    for (const [key, alike] of this.#alike) {
+      if (alike.startedMs >= beforeMs) continue;
+      this.#tell(alike);
+      this.#alike.delete(key);
+    }
     for (const entry of this.usage.changed()) this.#note(() => entry);
   }
 }
