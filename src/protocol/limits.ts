@@ -311,7 +311,7 @@ export const LIMITS = {
   /** Of the same hook, plugin and decision so many runs per window: a plugin that fails on every call must not push out what others did. */
   auditRunsPerWindow: 50,
   auditWindowMs: 10_000,
-  /** How often what plugins have used is written, if it has changed. */
+  /** How often what plugins have used is written, if it has changed; the first time sooner, then twice as late each time. */
   auditUsageMs: 60_000,
   auditFirstUsageMs: 2_000,
   /** Origins and methods of one plugin's requests that are told apart. */
