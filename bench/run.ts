@@ -27,24 +27,41 @@ examples: npm run bench -- --filter thread --quick
           npm run bench -- --report
           npm run bench -- --from docs/benchmarks/data.json --report`;
 
-const { values: flags } = parseArgs({
-  options: {
-    filter: { type: "string", default: "" },
-    quick: { type: "boolean", default: false },
-    list: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    report: { type: "boolean", default: false },
-    from: { type: "string" },
-    gate: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const OPTIONS = {
+  filter: { type: "string", default: "" },
+  quick: { type: "boolean", default: false },
+  list: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  report: { type: "boolean", default: false },
+  from: { type: "string" },
+  gate: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
+
 const [out, err] = [terminal(process.stdout), terminal(process.stderr)];
 
-if (flags.help) out.line(HELP);
-else process.exitCode = await main();
+// `npm run bench -- --list | head` closes the pipe early; that is the reader's right.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
 
-async function main(): Promise<number> {
+const given = readFlags();
+if (!given) process.exitCode = 2;
+else if (given.help) out.line(HELP);
+else process.exitCode = await main(given);
+
+function readFlags() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    err.line(`${(error as Error).message}\n\n${HELP}`);
+    return undefined;
+  }
+}
+type Flags = NonNullable<ReturnType<typeof readFlags>>;
+
+async function main(flags: Flags): Promise<number> {
   if (flags.gate) return (await import("./gate/gate.ts")).gate(out, err);
   const names = await findCases(flags.filter);
   if (names.length === 0) {
@@ -55,7 +72,7 @@ async function main(): Promise<number> {
     for (const name of names) out.line(`${out.paint("bold", name)}  ${await questionOf(name)}`);
     return 0;
   }
-  const data = flags.from === undefined ? await measure(names) : await readData(flags.from);
+  const data = flags.from === undefined ? await measure(names, flags.quick ? "quick" : "full") : await readData(flags.from);
   if (flags.json) out.line(written(data).trimEnd());
   else print(data, out);
   if (flags.report) {
@@ -65,9 +82,8 @@ async function main(): Promise<number> {
   return data.cases.some(({ error }) => error !== undefined) ? 1 : 0;
 }
 
-async function measure(names: readonly string[]): Promise<ReportData> {
+async function measure(names: readonly string[], effort: ReportData["effort"]): Promise<ReportData> {
   const started = performance.now();
-  const effort = flags.quick ? "quick" : "full";
   const [where, date] = [machine(), new Date().toISOString()];
   const expected = await expectations(effort);
   const cases: CaseData[] = [];

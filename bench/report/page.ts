@@ -28,9 +28,9 @@ export function page(data: ReportData): string {
     "The median over rounds with its 95 % interval, each against its target. Targets were set before the work; more ratios, to be read and not to be met, stand with their cases.",
     targetTable(data.cases),
     ...(top ? ["## Every way to run a handler", image(top)] : []),
-    ...(curved.length > 0 ? ["## How it grows", growthTable(curved), ...curved.map(caseSection)] : []),
+    ...(curved.length > 0 ? ["## How it grows", growthTable(curved), ...curved.map((one) => caseSection(one, data))] : []),
     "## The cases",
-    ...flat.map(caseSection),
+    ...flat.map((one) => caseSection(one, data)),
     ...absentSection(data.cases),
     "## Method",
     METHOD.map((line) => `- ${line}`).join("\n"),
@@ -87,8 +87,9 @@ function growthTable(cases: readonly CaseData[]): string {
   return rows.length === 0 ? words : `${words}\n\n${table(["", "line", "ought to be", "is", ""], rows)}`;
 }
 
-function caseSection(one: CaseData): string {
+function caseSection(one: CaseData, data: ReportData): string {
   const parts = [`### ${one.name}`, cell(`${one.question[0]!.toUpperCase()}${one.question.slice(1)}`)];
+  if (Date.parse(one.date) > Date.parse(data.date) + data.seconds * 1000) parts.push(`Measured again later, ${one.date}.`);
   if (one.error !== undefined) parts.push(`**Not measured:** ${cell(one.error)}`);
   parts.push(...plotsOf(one).map(image), ...readTable(one.ratios));
   if (one.series.length > 0) parts.push(seriesTable(one.series));

@@ -113,6 +113,15 @@ describe("the page", () => {
     for (const [, anchor] of text.matchAll(/\(#([^)]+)\)/g)) expect(text).toContain(`\n### ${anchor}\n`);
   });
 
+  it("says which case was measured again later", () => {
+    expect(text).not.toContain("Measured again");
+    const later = {
+      ...data,
+      cases: data.cases.map((one) => (one.name === "subjects" ? { ...one, date: "2026-01-03T00:00:00.000Z" } : one)),
+    };
+    expect(page(later).match(/Measured again later, 2026-01-03T/g)).toHaveLength(1);
+  });
+
   it("says what makes it doubtful", () => {
     expect(doubts(data)).toEqual([]);
     const busy: ReportData = {
