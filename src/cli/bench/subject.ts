@@ -76,6 +76,12 @@ export class Subject implements AsyncDisposable {
     return this.#host.inspect(this.id);
   }
 
+  /** Loads it once more. Milliseconds; undefined: it did not load this time. */
+  async reloadMs(): Promise<number | undefined> {
+    const { status, loadMs } = await this.#host.reload(this.id);
+    return status === "ready" ? loadMs : undefined;
+  }
+
   /** Calls of one hook. `told` hears what each cost its plugin, in milliseconds of CPU time. */
   calls(name: string, { hook, event, ctx }: CallInput, told: (cpuMs: number) => void): Contestant {
     return contestant(name, async () => told(cpuMsOf(await this.#run(hook, event, ctx))));
