@@ -62,8 +62,8 @@ export function operationOf(seed: number, number: number, model: Model): Operati
 
 /** The real npm takes a second: a few times are enough. The guard comes, is asked for a while, and goes. */
 function idOf(number: number, endsAt: StepName | undefined, chance: number): string {
-  if (number % 100 === 20 || number % 100 === 40) return GUARD;
-  if ((endsAt && OF_REGISTRY.has(endsAt)) || number % 50 === 1) return FROM_NPM;
+  if (number % 100 === 20 || number % 100 === 28) return GUARD;
+  if ((endsAt && OF_REGISTRY.has(endsAt)) || number % 100 === 1) return FROM_NPM;
   return chance < 0.7 ? "plain" : "other";
 }
 
