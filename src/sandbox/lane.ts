@@ -122,6 +122,7 @@ export class Lane {
   }
 
   #linger(): void {
+    if (this.#gauge.crowd >= LIMITS.lingerCrowd) return;
     this.#awakeUntilMs = performance.now() + LIMITS.lingerMs;
     if (this.#isLingering) return;
     this.#isLingering = true;
