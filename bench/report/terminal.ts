@@ -8,7 +8,7 @@ import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { doubts, verdict } from "./data.ts";
 import type { CaseData, ReportData } from "./data.ts";
 import { fitOf } from "./fit.ts";
-import { amount, short } from "./numbers.ts";
+import { amount, quantity, short } from "./numbers.ts";
 import { targetText } from "./page.ts";
 
 export function print(data: ReportData, terminal: Terminal): void {
@@ -45,7 +45,7 @@ function printCase({ name, question, ratios, series, curves, error }: CaseData, 
     line(
       paint(
         "dim",
-        `      ${sparks[at]}  ${one.name.padEnd(width)}  median ${short(one.median)} ${one.unit}, 10 % ${short(one.p10)}, 90 % ${short(one.p90)}`,
+        `      ${sparks[at]}  ${one.name.padEnd(width)}  median ${quantity(one.median, one.unit)}, 10 % ${quantity(one.p10, one.unit)}, 90 % ${quantity(one.p90, one.unit)}`,
       ),
     );
   line();
