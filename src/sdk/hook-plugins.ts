@@ -101,7 +101,12 @@ async function hookFolderPlugin(folder: string, config: CreelConfig): Promise<Fo
   }
 }
 
-function whyOff(hook: HookConditions, enabled: boolean | undefined, config: CreelConfig, env: Record<string, string> = {}): string | undefined {
+function whyOff(
+  hook: HookConditions,
+  enabled: boolean | undefined,
+  config: CreelConfig,
+  env: Record<string, string> = {},
+): string | undefined {
   if (config.hooks?.internal?.enabled === false) return "hooks.internal.enabled is false";
   if (enabled === false) return `hooks.internal.entries.${hook.key}.enabled is false`;
   return unmet(hook, { platform: process.platform, env, config });
