@@ -221,7 +221,11 @@ export class CoreHost {
     const services = [
       volumeServices(this.#volumes),
       sessionServices(this.#sessions, this.#causes),
-      fetchServices(new Fetches({ secrets, network: options.network, judged: usage && ((...request) => usage.requested(...request)) }), this.#causes, guard),
+      fetchServices(
+        new Fetches({ secrets, network: options.network, judged: usage && ((...request) => usage.requested(...request)) }),
+        this.#causes,
+        guard,
+      ),
       updateServices(this.#calls.updates),
       touchedServices(),
       kvServices(this.#kv),
@@ -459,7 +463,19 @@ export class CoreHost {
     if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
     const isNested = hook.guardsNesting === true && this.#causes.isInside(hook.name, chain);
     const failure = this.#options.failure[hook.name] ?? hook.failure;
-    return { ...prepared, runId, cause: this.#runs, chain, hook, plan, failure, isNested, isCalm: this.#breaker.isCalm, heard: undefined, later: undefined };
+    return {
+      ...prepared,
+      runId,
+      cause: this.#runs,
+      chain,
+      hook,
+      plan,
+      failure,
+      isNested,
+      isCalm: this.#breaker.isCalm,
+      heard: undefined,
+      later: undefined,
+    };
   }
 
   /** One function of one plugin; otherwise a run like any other. */
