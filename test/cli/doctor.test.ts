@@ -22,6 +22,9 @@ const LAYERS = [
   "dumps",
 ];
 
+/** A place of its own: others may serve where one does by default. */
+const NOBODY = ["--socket", join(folder({}), "serve.sock")];
+
 function config(sandbox: object): string {
   return join(folder({ "creel.json": JSON.stringify({ sandbox }) }), "creel.json");
 }
@@ -47,7 +50,7 @@ describe("creel doctor --json", () => {
   let ended: Ended;
   let findings: Findings;
   beforeAll(async () => {
-    ended = await creel(["doctor", "--json"]);
+    ended = await creel(["doctor", "--json", ...NOBODY]);
     findings = JSON.parse(ended.stdout) as Findings;
   });
 
@@ -74,7 +77,7 @@ describe("creel doctor --json", () => {
 
 describe("creel doctor --config", () => {
   it("with walls switched off, exits with 1 and says for each that it was switched off", async () => {
-    const { code, stdout } = await creel(["doctor", "--json", "--config", config({ walls: "none" })]);
+    const { code, stdout } = await creel(["doctor", "--json", "--config", config({ walls: "none" }), ...NOBODY]);
     expect(code).toBe(1);
     const { layers, sandbox } = JSON.parse(stdout) as Findings;
     expect(sandbox.answers).toBe(true);
@@ -84,7 +87,7 @@ describe("creel doctor --config", () => {
 
   it("a key that there is not is broken: a misspelt one would leave a wall out; everything else is looked at all the same", async () => {
     const file = config({ wall: "required" });
-    const { code, stdout } = await creel(["doctor", "--json", "--config", file]);
+    const { code, stdout } = await creel(["doctor", "--json", "--config", file, ...NOBODY]);
     expect(code).toBe(1);
     const { checks, sandbox } = JSON.parse(stdout) as Findings;
     expect(sandbox.answers).toBe(true);
@@ -103,7 +106,7 @@ describe("creel doctor --config", () => {
 
 describe("creel doctor, into a pipe", () => {
   it("has a line for every layer, no colours, no trailing spaces, and keeps to the width of a page", async () => {
-    const { stdout, stderr } = await creel(["doctor"]);
+    const { stdout, stderr } = await creel(["doctor", ...NOBODY]);
     expect(stderr).toBe("");
     for (const name of LAYERS) expect(stdout).toMatch(new RegExp(`^  [✓✗–] ${name} `, "m"));
     expect(stdout).not.toContain(ANSI);
