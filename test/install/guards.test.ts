@@ -10,7 +10,7 @@ const GUARD = `export default (api) => {
     if (targetName === "throws") throw new Error("broken");
     if (builtinScan.critical > 0) return { block: true, blockReason: "critical: " + builtinScan.findings[0].ruleId };
     await api.kv.set("seen", targetName);
-    return { findings: [{ ruleId: "seen", severity: "info", file: "x", line: 1, message: await api.kv.get("seen") + " " + request.mode + " " + plugin.hooks.join() }] };
+    return { findings: [{ ruleId: "seen", severity: "info", file: "x", line: 1, message: [await api.kv.get("seen"), request.mode, plugin.hooks.join(), ...builtinScan.findings.map(({ ruleId, severity }) => ruleId + ":" + severity)].join(" ") }] };
   });
 };`;
 
@@ -28,13 +28,15 @@ describe("a guard", () => {
       guards: ["guard"],
       findings: [{ severity: "info", message: "good install llm_input" }],
     });
+    const alike = await install(pluginFolder({ id: "slack" }, listener("llm_input")));
+    expect(alike.findings).toMatchObject([{ message: "slack install llm_input typosquat:warn" }]);
     await expect(install(pluginFolder({ id: "throws" }, listener("llm_input")))).rejects.toMatchObject({
       code: "ERR_INSTALL_BLOCKED",
       message: expect.stringContaining('the plugin "guard" does not let "throws" be installed') as string,
     });
     const escapes = `export default () => { [].constructor.constructor; };`;
     await expect(install(pluginFolder({ id: "escapes" }, escapes))).rejects.toThrow("critical: constructor-chain");
-    expect([...(await state.read()).keys()]).toEqual(["good", "guard"]);
+    expect([...(await state.read()).keys()]).toEqual(["good", "guard", "slack"]);
   });
 
   it("of plugins.load.paths is asked, too; without its tools and services; one that cannot be loaded might be a guard, and blocks", async () => {
