@@ -244,6 +244,8 @@ contract("resolutions", (isolation) => {
       const running = run(host);
       await asked;
       expect((await host.reload("asker")).status).toBe("ready");
+      // Once the new version has answered, the cell of the old one is gone: nothing but a user was waited for there.
+      expect(await heard(host)).toEqual([]);
       answer("allow-once");
       expect(await running).toMatchObject({ decision: "pass", approval: { pluginId: "asker", resolution: "allow-once" } });
       expect(await heard(host)).toEqual([]);

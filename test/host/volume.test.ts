@@ -183,9 +183,11 @@ describe("the quota", () => {
   it("holds in the cell that a plugin lives in; one that it has left writes nothing", async () => {
     const { volumes, contents, refused, lines } = volumesIn();
     expect(await code(volumes.write(MINE, 6, [put("a", 0, "late")]))).toBe("ERR_STORE_FAILED");
-    const moving = { ...MINE, next: { cell: 8 } } as Plugin;
-    expect(await code(volumes.write(moving, 8, [put("b", 0, "x")]))).toBe("fine");
-    expect([await contents(), refused, lines.map(({ level }) => level)]).toEqual([[["b", "u", "x"]], [], ["warn"]]);
+    const next = { ...MINE, home: { cell: 8 } } as Plugin;
+    expect(await code(volumes.write(next, 8, [put("b", 0, "x")]))).toBe("fine");
+    const replaced = { ...MINE, isRetired: true } as Plugin;
+    expect(await code(volumes.write(replaced, MINE.home!.cell, [put("c", 0, "late")]))).toBe("ERR_STORE_FAILED");
+    expect([await contents(), refused, lines.map(({ level }) => level)]).toEqual([[["b", "u", "x"]], [], ["warn", "warn"]]);
   });
 
   it("of what is written in a while ends a flood", async () => {
