@@ -25,12 +25,11 @@ const POPULAR = [
   .join(" ")
   .split(" ");
 
-/** OpenClaw's own plugins that are packages of their own, as its documentation lists them. */
+/** OpenClaw's own plugins that are packages of their own: those that were found in the registry. */
 const OWN_SCOPE = "@openclaw/";
 const OWN = [
-  "acpx amazon-bedrock-provider brave-plugin codex diagnostics-otel diagnostics-prometheus diffs discord feishu google-meet googlechat",
-  "kitchen-sink line lobster matrix memory-lancedb msteams nextcloud-talk nostr signal slack synology-chat telegram tlon twitch voice-call",
-  "whatsapp zalo zalouser",
+  "brave-plugin codex discord feishu googlechat kitchen-sink line matrix msteams nextcloud-talk nostr signal slack synology-chat tlon",
+  "twitch whatsapp zalo zalouser",
 ]
   .join(" ")
   .split(" ");
