@@ -11,7 +11,7 @@ import { boundOf, decide, isCrowded } from "./decide.ts";
 import type { Finding } from "./decide.ts";
 import { Weather } from "./weather.ts";
 
-const EFFORT: Effort = { rounds: 60, warmUpCalls: 20_000, warmUpMs: 2_000, roundsMs: 4_000 };
+const EFFORT: Effort = { rounds: 60, warmUpCalls: 20_000, warmUpMs: 1_500, roundsMs: 3_000 };
 
 /** The exit code. */
 export async function gate(out: Terminal, err: Terminal): Promise<number> {
