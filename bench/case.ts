@@ -1,7 +1,7 @@
 /** What a case is and what it reports. A case asks one question; its answers are ratios, each with the target it is held to. */
 import type { Contestant } from "../src/cli/bench/contestant.ts";
-import type { Effort, Series } from "../src/cli/bench/measure.ts";
-import { estimate } from "../src/cli/bench/statistics.ts";
+import type { Effort, Series, SeriesOf } from "../src/cli/bench/measure.ts";
+import { estimate, shuffle } from "../src/cli/bench/statistics.ts";
 import type { Estimate } from "../src/cli/bench/statistics.ts";
 
 export interface Case {
@@ -68,8 +68,34 @@ export function isMet({ value, target }: Ratio): boolean {
 export async function among<const T extends readonly Opening[], R>(openings: T, use: (contestants: Opened<T>) => Promise<R>): Promise<R> {
   await using stack = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
-  for (const open of openings) contestants.push(stack.use(await open()));
+  // Nobody is to have the same place on the cores every time.
+  for (const index of shuffle(openings.map((_, at) => at))) contestants[index] = stack.use(await openings[index]!());
   return await use(contestants as Opened<T>);
+}
+
+/** How threads are placed on the cores is settled when they start, more or less: so everybody starts as often as this. */
+const STARTS = 6;
+
+/** As `among`, for what is mostly waking up: opens and measures all of them several times, and gives their rounds in one row. */
+export async function reopened<const T extends readonly Opening[]>(
+  openings: T,
+  effort: Effort,
+  measure: (contestants: Opened<T>, effort: Effort) => Promise<SeriesOf<Opened<T>>>,
+): Promise<SeriesOf<Opened<T>>> {
+  const share = {
+    ...effort,
+    rounds: Math.ceil(effort.rounds / STARTS),
+    warmUpMs: effort.warmUpMs / 2,
+    roundsMs: effort.roundsMs / STARTS,
+  };
+  const starts: (readonly Series[])[] = [];
+  for (let start = 0; start < STARTS; start++) starts.push(await among(openings, (contestants) => measure(contestants, share)));
+  const joined = starts[0]!.map((first, index): Series => ({
+    ...first,
+    samples: starts.flatMap((series) => series[index]!.samples),
+    rounds: starts.flatMap((series) => series[index]!.rounds),
+  }));
+  return joined as SeriesOf<Opened<T>>;
 }
 
 type Opening = () => Contestant | Promise<Contestant>;

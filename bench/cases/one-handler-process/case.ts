@@ -1,6 +1,6 @@
 // What does a process of its own cost? One policy gate, one call at a time, process isolation, against a hand-written child whose worker
 // thread serves a unix socket, and against Creel's own thread isolation.
-import { among, ratio } from "../../case.ts";
+import { ratio, reopened } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { creel } from "../../creel.ts";
 import { processFloor } from "../../floors/process.ts";
@@ -9,25 +9,25 @@ import { latency, over } from "../../../src/cli/bench/measure.ts";
 
 export default {
   question: "one handler, one call at a time, process isolation: what does it add to a hand-written child, and to thread isolation?",
-  run: (effort) =>
-    among(
+  run: async (effort) => {
+    const series = await reopened(
       [
         () => creel(POLICY_GATE, { isolation: "process" }),
         () => creel(POLICY_GATE, { isolation: "thread" }),
         () => processFloor(POLICY_GATE),
         () => processFloor(POLICY_GATE, { timed: false }),
       ],
-      async (contestants) => {
-        const series = await latency(contestants, effort);
-        const [subject, thread, floor, untimed] = series;
-        return {
-          ratios: [
-            ratio("creel / floor, latency", over(subject, floor), { atMost: 1.25 }),
-            ratio("creel, process / creel, thread", over(subject, thread), { atMost: 1.4 }),
-            ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
-          ],
-          series,
-        };
-      },
-    ),
+      effort,
+      (contestants, share) => latency(contestants, share),
+    );
+    const [subject, thread, floor, untimed] = series;
+    return {
+      ratios: [
+        ratio("creel / floor, latency", over(subject, floor), { atMost: 1.25 }),
+        ratio("creel, process / creel, thread", over(subject, thread), { atMost: 1.4 }),
+        ratio("creel / floor without a timeout (does not do the job)", over(subject, untimed)),
+      ],
+      series,
+    };
+  },
 } satisfies Case;
