@@ -83,9 +83,15 @@ export async function place(dir: string, files: Files): Promise<string> {
   const name = `sha256-${hex(sums.join(""))}`;
   const target = join(dir, "store", name);
   if (isFolder(target)) {
-    if (await isWhole(dir, name)) return name;
+    if (await isWhole(dir, name)) {
+      // Somebody was killed after they had put it there.
+      rmSync(made, { recursive: true, force: true });
+      return name;
+    }
     // It is damaged, so nobody can load it: a moment without it is no loss.
-    renameSync(target, join(dir, "staging", randomName()));
+    const damaged = join(dir, "staging", randomName());
+    renameSync(target, damaged);
+    rmSync(damaged, { recursive: true, force: true });
   }
   renameSync(made, target);
   syncFolder(dirname(target));

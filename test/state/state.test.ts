@@ -108,6 +108,13 @@ describe("an installed plugin", () => {
     writeFileSync(join(root, "bundle.js"), "evil()");
     await state.transaction((tx) => tx.put(factsOf("a"), filesOf("a")));
     expect(await inventory(state)).toEqual(["a@0"]);
+    expect(readdirSync(join(state.dir, "staging"))).toEqual([]);
+  });
+
+  it("whose files are there already, and whole, takes those, and leaves nothing of its own behind", async () => {
+    const { state, entry } = await withOne();
+    await state.transaction((tx) => tx.put(factsOf("a"), filesOf("a")));
+    expect([stored(state), readdirSync(join(state.dir, "staging"))]).toEqual([[entry.store], []]);
   });
 
   it("that is not there is said not to be", async () => {
