@@ -12,7 +12,7 @@ import type { Expected } from "./model.ts";
 import { HOOKS, OWN, pluginsOf, randomRun, world } from "./worlds.ts";
 import type { RandomRun, World } from "./worlds.ts";
 
-const WORLDS = 8;
+const WORLDS = 10;
 const BATCHES = 10;
 const IN_FLIGHT = 100;
 const SEED = Number(process.env.CREEL_SEED ?? 2026);

@@ -1,6 +1,6 @@
 /**
  * Hosts that were opened and closed leave no thread, process, descriptor, socket or file behind, and memory stays flat.
- * `CREEL_CYCLES` says how many; 12 per isolation by default, 1,000 once in a while.
+ * `CREEL_CYCLES` says how many; 20 per isolation by default, 1,000 once in a while.
  */
 import { spawn } from "node:child_process";
 import { channel } from "node:diagnostics_channel";
@@ -14,7 +14,7 @@ import { folder } from "../support/files.ts";
 import { contract, ISOLATIONS, open } from "../support/host.ts";
 import type { Sample } from "./fixtures/cycles.ts";
 
-const CYCLES = Number(process.env.CREEL_CYCLES ?? 12);
+const CYCLES = Number(process.env.CREEL_CYCLES ?? 20);
 const SCRIPT = fileURLToPath(new URL("fixtures/cycles.ts", import.meta.url));
 
 describe.each(ISOLATIONS)(`${CYCLES} hosts, opened and closed, %s isolation`, (isolation) => {
