@@ -115,8 +115,8 @@ async function main(): Promise<void> {
 
 /** A plugin that loops brings in the slow lane's process, and that one's spare: a process that starts in the middle of a short run looks like a leak. */
 async function everybodyIsThere(): Promise<void> {
-  for (let seen = -1, count = childrenOf(process.pid).length; count !== seen; count = childrenOf(process.pid).length) {
-    seen = count;
+  for (let seen = -1, alive = childrenOf(process.pid).length; alive !== seen; alive = childrenOf(process.pid).length) {
+    seen = alive;
     await sleep(SETTLED_MS);
   }
 }
