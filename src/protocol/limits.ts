@@ -65,9 +65,11 @@ export const LIMITS = {
   /** A run that is not over by then gets a clock of its own; until then one clock per lane is enough. */
   youngRunMs: 20,
   /** How long a lane keeps answers back for the rest of their batch: waking the host for each costs more, letting it idle costs too (0.1 to 1 ms were tried). */
-  flushMs: 0.5,
+  flushMs: 0.1,
   /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. */
   lingerMs: 0.2,
+  vigilMs: 0.2,
+  vigilSkips: 64,
   /** Where so many threads want each CPU, whoever stays awake keeps others from waking: calls took 5 to 11 % less without. */
   lingerCrowd: 2,
   /** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */

@@ -51,7 +51,8 @@ export class Hop implements Caller {
   #open = 0;
   /** Of the first step's wall time, what an earlier attempt has used up. */
   #spentMs: number;
-  #isOver = false;
+  /** Its last reply was given, or the host does not want it any more. */
+  isOver = false;
   #replies: StepReply[] = [];
   #chars = 0;
 
@@ -76,7 +77,7 @@ export class Hop implements Caller {
 
   /** The host does not want it any more. */
   cancel(): void {
-    this.#isOver = true;
+    this.isOver = true;
     for (const [cell] of this.#route.steps) this.#lane.resident(cell)?.abandon(this);
   }
 
@@ -157,8 +158,8 @@ export class Hop implements Caller {
   }
 
   #send(isLast: boolean): void {
-    if (this.#isOver || (!isLast && this.#replies.length === 0)) return;
-    this.#isOver = isLast;
+    if (this.isOver || (!isLast && this.#replies.length === 0)) return;
+    this.isOver = isLast;
     const frame = writeReply(this.id, isLast, this.#replies);
     this.#replies = [];
     this.#chars = 0;

@@ -183,8 +183,9 @@ export class Lane {
     // It went with one of its cells, while the run was on its way.
     if (!route) return this.#send(writeReply(run.id, true, [{ step: run.from, ...REMOVED }]), link);
     const hop = new Hop(side, route, run);
-    side.hops.set(run.id, hop);
     hop.start();
+    // Nearly all are over by now. One that is not may be cancelled.
+    if (!hop.isOver) side.hops.set(run.id, hop);
   }
 
   #drop(cell: number): void {

@@ -13,6 +13,8 @@ import { laneMessage } from "../../protocol/messages.ts";
 import type { HostMessage, LaneMessage, Route } from "../../protocol/messages.ts";
 import { afterDeath, failure, firstOpen, isFan } from "./death.ts";
 import type { Death } from "./death.ts";
+import { PendingRuns } from "./pending-runs.ts";
+import { Vigil } from "./vigil.ts";
 
 /** How one step of a run ended. The body is a result or an error, as the guest wrote it. */
 export type StepAnswer = Omit<StepReply, "step">;
@@ -28,6 +30,7 @@ export interface Answers {
 export type RunRequest = Omit<HotRun, "id" | "route"> & { readonly route: Route; readonly attempt: number };
 
 interface PendingRun {
+  readonly id: number;
   readonly request: RunRequest;
   readonly answers: (StepAnswer | undefined)[];
   readonly receiver: Receiver;
@@ -57,7 +60,7 @@ export interface LaneEvents {
 export class LaneClient {
   readonly index: number;
   readonly #events: LaneEvents;
-  readonly #pending = new Map<number, PendingRun>();
+  readonly #pending = new PendingRuns<PendingRun>();
   readonly #routes = new Map<string, Route>();
   readonly #announced = new Set<number>();
   #nextRoute = 0;
@@ -66,12 +69,12 @@ export class LaneClient {
   /** Until the lane has said so, it is starting, and what it should do waits here. */
   #isReady = false;
   #isHeld = false;
-  #nextRun = 1;
   #generation = 0;
   #isFlushing = false;
   /** Counts up with everything the lane says. */
   #heard = 0;
   #isWatching = false;
+  readonly #vigil = new Vigil(() => this.#pending.size === 0);
   #suspicion: NodeJS.Timeout | undefined;
 
   constructor(index: number, events: LaneEvents) {
@@ -114,17 +117,17 @@ export class LaneClient {
 
   /** Has it been sent anything that it has not answered? */
   get isBusy(): boolean {
-    return [...this.#pending.values()].some(({ isSent }) => isSent);
+    return this.#pending.all().some(({ isSent }) => isSent);
   }
 
   /** Has it been sent something a while ago that it has not answered? */
   get isOverdue(): boolean {
-    return [...this.#pending.values()].some(({ isSent, oldMs }) => isSent && oldMs > 0);
+    return this.#pending.all().some(({ isSent, oldMs }) => isSent && oldMs > 0);
   }
 
   /** The runs that are in it, or are to be sent to it. */
   inputs(): object[] {
-    return Array.from(this.#pending.values(), ({ receiver }) => receiver.input ?? []).flat();
+    return this.#pending.all().flatMap(({ receiver }) => receiver.input ?? []);
   }
 
   /** What a step of a run that is in it may cost; undefined when it is not. */
@@ -140,26 +143,27 @@ export class LaneClient {
     this.#announced.clear();
     clearTimeout(this.#suspicion);
     this.#suspicion = undefined;
-    const sent = [...this.#pending].filter(([, run]) => run.isSent);
-    const isQueued = (id: number): boolean => death.begun !== undefined && id > death.begun;
-    const queued = sent.flatMap(([id, run]) => (isQueued(id) ? [run] : []));
+    const pending = this.#pending.all();
+    const sent = pending.filter((run) => run.isSent);
+    const isQueued = ({ id }: PendingRun): boolean => death.begun !== undefined && id > death.begun;
+    const queued = sent.filter(isQueued);
     for (const run of queued) run.isSent = false;
     // Answers to its questions and the like would mean something else to the next one.
     this.#outbox = [...queued, ...this.#outbox.filter((item) => typeof item !== "string")];
-    for (const [id, run] of death.isFinal ? this.#pending : sent) {
-      if (isQueued(id)) continue;
+    for (const run of death.isFinal ? pending : sent) {
+      if (isQueued(run)) continue;
       const spentMs = run.oldMs === 0 ? LIMITS.youngRunMs : Math.ceil(performance.now() - run.oldMs) + LIMITS.youngRunMs;
-      this.#settle(id, run, afterDeath({ id, ...run, spentMs }, death));
+      this.#settle(run, afterDeath({ ...run, spentMs }, death));
     }
   }
 
   /** A plugin has moved away: runs through its cell that were not sent are sent back to whoever started them, to be sent where it lives now. */
   evict(cell: number): void {
-    for (const [id, run] of this.#pending) {
+    for (const run of this.#pending.all()) {
       if (run.isSent || !run.request.route.steps.some((step) => step[0] === cell)) continue;
       this.#withdraw(run);
       const { attempt, spentMs, from } = run.request;
-      this.#settle(id, run, { steps: [], again: { spentMs, until: attempt > 1 ? from : from - 1 } });
+      this.#settle(run, { steps: [], again: { spentMs, until: attempt > 1 ? from : from - 1 } });
     }
   }
 
@@ -195,12 +199,12 @@ export class LaneClient {
 
   /** Runs handlers in this lane. Gives a number to cancel it by. */
   run(request: RunRequest, receiver: Receiver): number {
-    const id = this.#nextRun++;
+    const id = this.#pending.nextId();
     const { route } = request;
     if (!this.#announced.has(route.route)) this.#announce(route);
     const frame = writeRun(id, route.route, request);
-    const run: PendingRun = { request, answers: [], receiver, frame, oldMs: 0, isSent: false, isPartlyAnswered: false, settled: undefined };
-    this.#pending.set(id, run);
+    const run: PendingRun = { id, request, answers: [], receiver, frame, oldMs: 0, isSent: false, isPartlyAnswered: false, settled: undefined };
+    this.#pending.add(run);
     this.#queue(run);
     if (!this.#isWatching) {
       this.#isWatching = true;
@@ -240,29 +244,29 @@ export class LaneClient {
   /** Most runs are over before a clock of their own would be worth its price: only those that have grown old get one. */
   #watchOld(): void {
     this.#isWatching = false;
-    for (const [id, run] of this.#pending) if (!run.settled) this.#guard(id, run);
+    for (const run of this.#pending.all()) if (!run.settled) this.#guard(run);
   }
 
-  #guard(id: number, run: PendingRun): void {
+  #guard(run: PendingRun): void {
     const milliseconds = budgetOf(run.request) + LIMITS.laneGraceMs;
     const { promise, resolve } = Promise.withResolvers<void>();
     run.settled = resolve;
     run.oldMs = performance.now();
-    void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(id, run, milliseconds) });
+    void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(run, milliseconds) });
   }
 
   /** The lane keeps budgets by itself. If it did not, it is busy with others, or starting, or stuck. */
-  #giveUp(id: number, run: PendingRun, ms: number): void {
+  #giveUp(run: PendingRun, ms: number): void {
     if (run.isSent) this.#suspect();
     else this.#withdraw(run);
-    this.#settle(id, run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallUs: ms * 1000 }));
+    this.#settle(run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallUs: ms * 1000 }));
   }
 
   /** A lane that says nothing for longer than any turn in it may take is stuck. */
   #suspect(): void {
     if (this.#suspicion) return;
     let longestMs = 0;
-    for (const { request } of this.#pending.values()) for (const step of request.route.steps) longestMs = Math.max(longestMs, step[3]);
+    for (const { request } of this.#pending.all()) for (const step of request.route.steps) longestMs = Math.max(longestMs, step[3]);
     const allowedMs = turnMs(longestMs);
     const heard = this.#heard;
     this.#suspicion = setTimeout(() => {
@@ -271,8 +275,8 @@ export class LaneClient {
     }, allowedMs).unref();
   }
 
-  #settle(id: number, run: PendingRun, answers: Answers): void {
-    if (!this.#pending.delete(id)) return;
+  #settle(run: PendingRun, answers: Answers): void {
+    if (!this.#pending.delete(run.id)) return;
     run.settled?.();
     run.receiver.answered(answers, this);
   }
@@ -305,7 +309,9 @@ export class LaneClient {
         frames.push(item.frame);
       }
     }
-    if (frames.length > 0) this.#link.send(frames);
+    if (frames.length === 0) return;
+    this.#link.send(frames);
+    if (this.#pending.size > 0) this.#vigil.keep();
   }
 
   #receive(frame: string): void {
@@ -328,7 +334,7 @@ export class LaneClient {
     const run = this.#pending.get(reply.id);
     if (!run) return;
     takeReply(reply, run.request.route, run.answers);
-    if (reply.isLast) this.#settle(reply.id, run, { steps: run.answers });
+    if (reply.isLast) this.#settle(run, { steps: run.answers });
     else run.isPartlyAnswered = true;
   }
 }
