@@ -8,7 +8,7 @@ import type { ErrorParams } from "../protocol/errors.ts";
 import { pack, unpack } from "../protocol/frame.ts";
 import { CONTROL_FD } from "../protocol/inherited.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { socketLink } from "../protocol/link.ts";
+import { socketLink } from "../protocol/socket-link.ts";
 import { bundleGuest, bundlePlugin } from "./bundler-build.ts";
 import type { Built } from "./bundler-build.ts";
 import type { BundleRequest, BundlerAnswer } from "./bundler-message.ts";

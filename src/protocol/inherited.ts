@@ -8,6 +8,12 @@ export const laneFd = (lane: number): number => CONTROL_FD + 1 + 2 * lane;
 export const syncFd = (lane: number): number => laneFd(lane) + 1;
 /** How many there are, for so many lanes. */
 export const inheritedCount = (lanes: number): number => 1 + 2 * lanes;
+/** The files of a lane's letters, behind all of those, if there are any: the host's, and the lane's own. Then the process is told so by a second argument. */
+export const lettersFds = (lane: number, lanes: number): [reader: number, writer: number] => {
+  const first = CONTROL_FD + inheritedCount(lanes) + 2 * lane;
+  return [first, first + 1];
+};
+export const HAS_LETTERS = "letters";
 
 /** The state and the CPU time of the calling thread, and those of all threads of the process. */
 export const OWN_STAT = "/proc/thread-self/stat";

@@ -68,6 +68,9 @@ export const LIMITS = {
   flushMs: 0.1,
   /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. */
   lingerMs: 0.2,
+  /** How late the clocks of a sandbox's threads may ring, so that several ring at once. Node's own timers are no finer. */
+  timerSlackMs: 1,
+  lookMs: 0.02,
   vigilMs: 0.2,
   vigilSkips: 64,
   /** Where so many threads want each CPU, whoever stays awake keeps others from waking: calls took 5 to 11 % less without. */

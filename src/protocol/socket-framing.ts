@@ -20,6 +20,19 @@ export function encodeFrames(frames: readonly string[]): Buffer {
   return out;
 }
 
+/** Of bytes that hold whole frames. Throws a RangeError when they do not. */
+export function decodeFrames(bytes: Buffer): string[] {
+  const frames: string[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const end = bytes.length - at < PREFIX ? Infinity : at + PREFIX + bytes.readUInt32LE(at);
+    if (end > bytes.length) throw new RangeError("a part of a frame");
+    frames.push(bytes.toString("utf8", at + PREFIX, end));
+    at = end;
+  }
+  return frames;
+}
+
 export class FrameDecoder {
   #rest: Buffer | undefined;
   #chunks: Buffer[] = [];

@@ -7,8 +7,8 @@ import "./no-eval.ts";
 import { Socket } from "node:net";
 import { pack } from "../protocol/frame.ts";
 import { GAUGE_BYTES } from "../protocol/gauge.ts";
-import { CONTROL_FD, laneFd, syncFd } from "../protocol/inherited.ts";
-import { socketLink } from "../protocol/link.ts";
+import { CONTROL_FD, HAS_LETTERS, laneFd, lettersFds, syncFd } from "../protocol/inherited.ts";
+import { socketLink } from "../protocol/socket-link.ts";
 import type { UnitMessage } from "../protocol/messages.ts";
 import { startPool } from "./pool.ts";
 import { watchGauges } from "./watcher.ts";
@@ -26,9 +26,12 @@ control.onEnd(leave);
 // Whatever it says is a ping.
 control.onFrames(() => say({ kind: "beat" }));
 
-const endpoints = Array.from({ length: Number(process.argv[2]) }, (_, lane) => ({
+const lanes = Number(process.argv[2]);
+const hasLetters = process.argv[3] === HAS_LETTERS;
+const endpoints = Array.from({ length: lanes }, (_, lane) => ({
   fd: laneFd(lane),
   syncFd: syncFd(lane),
+  letters: hasLetters ? lettersFds(lane, lanes) : undefined,
   gauge: new SharedArrayBuffer(GAUGE_BYTES),
 }));
 const pool = startPool(endpoints);

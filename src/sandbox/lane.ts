@@ -126,13 +126,18 @@ export class Lane {
     this.#awakeUntilMs = performance.now() + LIMITS.lingerMs;
     if (this.#isLingering) return;
     this.#isLingering = true;
+    this.#main.stayAwake?.();
     setImmediate(this.#stayAwake);
   }
 
-  /** An immediate keeps the event loop from going to sleep. */
+  /** Looks at the link again and again; an immediate lets the event loop turn in between, and keeps it from going to sleep. */
   readonly #stayAwake = (): void => {
+    const lookUntilMs = performance.now() + LIMITS.lookMs;
+    do this.#main.poll?.();
+    while (performance.now() < lookUntilMs);
     this.#isLingering = performance.now() < this.#awakeUntilMs && this.#sides.size > 0;
     if (this.#isLingering) setImmediate(this.#stayAwake);
+    else this.#main.rest?.();
   };
 
   #sweepLate(): void {
@@ -221,7 +226,7 @@ export class Lane {
       if (side.outbox.length === 0) continue;
       const frames = side.outbox;
       side.outbox = [];
-      link.send(frames);
+      link.send(frames, this.#isLingering);
     }
   }
 }

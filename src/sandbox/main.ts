@@ -1,19 +1,22 @@
 /** Untrusted side: a lane's thread. The default export is the one long-running task that Piscina gives it. */
 import "./no-eval.ts";
-import { writeSync } from "node:fs";
+import { ftruncateSync, readSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
+import { receiveMessageOnPort } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { collectGarbage } from "./garbage.ts";
 import { Lane } from "./lane.ts";
 import { Gauge } from "../protocol/gauge.ts";
-import { portLink, socketLink } from "../protocol/link.ts";
+import { LetterBox, letterFiles } from "../protocol/letter-box.ts";
+import { portLink } from "../protocol/link.ts";
+import { socketLink } from "../protocol/socket-link.ts";
 import type { Link } from "../protocol/link.ts";
 import { ownThread } from "./thread-clock.ts";
 
 /** Where the lane hears the host: ports in the gateway's own process, or sockets that this process inherited. */
 export type Endpoint = { gauge: SharedArrayBuffer } & (
-  | { port: MessagePort; syncPort: MessagePort; notify: Int32Array }
-  | { fd: number; syncFd: number }
+  | { port: MessagePort; bells: Int32Array; syncPort: MessagePort; notify: Int32Array }
+  | { fd: number; syncFd: number; letters: [reader: number, writer: number] | undefined }
 );
 
 export default function serve(endpoint: Endpoint): Promise<void> {
@@ -30,10 +33,18 @@ export default function serve(endpoint: Endpoint): Promise<void> {
 }
 
 function linksOf(endpoint: Endpoint): { main: Link; sync: Link } {
-  if ("port" in endpoint) return { main: portLink(endpoint.port), sync: portLink(endpoint.syncPort, endpoint.notify) };
-  return { main: inherited(endpoint.fd), sync: inherited(endpoint.syncFd) };
+  if (!("port" in endpoint)) return { main: inherited(endpoint.fd, endpoint.letters), sync: inherited(endpoint.syncFd) };
+  const { port, bells, syncPort, notify } = endpoint;
+  return {
+    main: portLink(port, { bells: { counters: bells, mine: 1, receive: receiveMessageOnPort } }),
+    sync: portLink(syncPort, { notify }),
+  };
 }
 
-function inherited(fd: number): Link {
-  return socketLink(new Socket({ fd, readable: true, writable: true }), writeSync);
+function inherited(fd: number, letters?: [reader: number, writer: number]): Link {
+  const box = letters && new LetterBox(letterFiles(letters[1], letters[0], { ftruncateSync, readSync, writeSync }));
+  return socketLink(new Socket({ fd, readable: true, writable: true }), {
+    writeNow: writeSync,
+    letters: box && { box, looking: "always" },
+  });
 }

@@ -5,8 +5,8 @@ import { connect, createServer } from "node:net";
 import type { Server, Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { socketLink } from "../../src/protocol/link.ts";
-import type { WriteNow } from "../../src/protocol/link.ts";
+import { socketLink } from "../../src/protocol/socket-link.ts";
+import type { WriteNow } from "../../src/protocol/socket-link.ts";
 import { folder, QUICK } from "../support/files.ts";
 
 describe.each([
@@ -31,7 +31,7 @@ describe.each([
 
   it("arrive whole and in order, also when the other side reads late and the kernel's buffer is full", async () => {
     const [near, far] = await pair();
-    const sender = socketLink(near, writeNow);
+    const sender = socketLink(near, { writeNow });
     const sent = Array.from({ length: 300 }, (_unused, at) => `${at} ${"x".repeat((at * 7919) % 20_000)}`);
     for (let at = 0; at < sent.length; at += 3) sender.send(sent.slice(at, at + 3));
     expect(near.writableLength).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ describe.each([
 
   it("end the link when the other side is gone", async () => {
     const [near, far] = await pair();
-    const link = socketLink(near, writeNow);
+    const link = socketLink(near, { writeNow });
     const ended = new Promise((resolve) => link.onEnd(resolve));
     far.destroy();
     await once(far, "close");

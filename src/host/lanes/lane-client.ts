@@ -74,7 +74,11 @@ export class LaneClient {
   /** Counts up with everything the lane says. */
   #heard = 0;
   #isWatching = false;
-  readonly #vigil = new Vigil(() => this.#pending.size === 0);
+  readonly #vigil = new Vigil({
+    isOver: () => this.#pending.size === 0,
+    poll: () => this.#link?.poll?.() ?? false,
+    rest: () => this.#link?.rest?.(),
+  });
   #suspicion: NodeJS.Timeout | undefined;
 
   constructor(index: number, events: LaneEvents) {
@@ -203,7 +207,17 @@ export class LaneClient {
     const { route } = request;
     if (!this.#announced.has(route.route)) this.#announce(route);
     const frame = writeRun(id, route.route, request);
-    const run: PendingRun = { id, request, answers: [], receiver, frame, oldMs: 0, isSent: false, isPartlyAnswered: false, settled: undefined };
+    const run: PendingRun = {
+      id,
+      request,
+      answers: [],
+      receiver,
+      frame,
+      oldMs: 0,
+      isSent: false,
+      isPartlyAnswered: false,
+      settled: undefined,
+    };
     this.#pending.add(run);
     this.#queue(run);
     if (!this.#isWatching) {
@@ -310,8 +324,7 @@ export class LaneClient {
       }
     }
     if (frames.length === 0) return;
-    this.#link.send(frames);
-    if (this.#pending.size > 0) this.#vigil.keep();
+    this.#link.send(frames, this.#pending.size > 0 && this.#vigil.keep());
   }
 
   #receive(frame: string): void {

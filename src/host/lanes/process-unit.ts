@@ -7,11 +7,12 @@ import { writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
-import { CONTROL_FD, inheritedCount, laneFd, syncFd } from "../../protocol/inherited.ts";
+import { CONTROL_FD, HAS_LETTERS, inheritedCount, laneFd, syncFd } from "../../protocol/inherited.ts";
 import { pack, unpack } from "../../protocol/frame.ts";
-import { socketLink } from "../../protocol/link.ts";
+import { socketLink } from "../../protocol/socket-link.ts";
 import { unitMessage } from "../../protocol/messages.ts";
 import type { UnitMessage } from "../../protocol/messages.ts";
+import { openLetters } from "./letter-files.ts";
 import { residentMeter } from "./resident.ts";
 import { socketSync } from "./sync-port.ts";
 import type { LaneUnit, UnitWatcher } from "./unit.ts";
@@ -23,7 +24,14 @@ const ENTRY = fileURLToPath(new URL(`../../sandbox/child${import.meta.url.slice(
 
 export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
   const pipes = Array.from({ length: inheritedCount(lanes) }, () => "pipe" as const);
-  const { child, kill } = startWalled(walls, [ENTRY, String(lanes)], ["ignore", "ignore", "pipe", ...pipes]);
+  const opened = Array.from({ length: lanes }, openLetters);
+  // For all lanes or for none.
+  const letters = opened.every((one) => one !== undefined) ? opened : [];
+  const { child, kill } = startWalled(
+    walls,
+    [ENTRY, String(lanes), ...(letters.length > 0 ? [HAS_LETTERS] : [])],
+    ["ignore", "ignore", "pipe", ...pipes, ...letters.flatMap(({ lane }) => lane)],
+  );
   const sockets = Array.from({ length: lanes }, (_, lane) => child.stdio[laneFd(lane)] as Socket);
   const syncSockets = Array.from({ length: lanes }, (_, lane) => child.stdio[syncFd(lane)] as Socket);
   const control = child.stdio[CONTROL_FD] as Socket;
@@ -51,7 +59,10 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
     (error: Error) => `the sandbox process could not be started: ${error.message}`,
   );
   return {
-    links: sockets.map((socket) => socketLink(socket, writeSync)),
+    links: sockets.map((socket, lane) => {
+      const box = letters[lane]?.box;
+      return socketLink(socket, { writeNow: writeSync, letters: box && { box, looking: "once" } });
+    }),
     syncPorts: syncSockets.map((socket) => socketSync(socket)),
     ...(child.pid !== undefined && { pid: child.pid }),
     residentBytes: residentMeter(child.pid, walls.wrappers),
@@ -65,6 +76,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
       kill();
       await ended;
       for (const stream of [control, child.stderr as Socket, ...sockets, ...syncSockets]) stream.destroy();
+      for (const one of opened) one?.close();
     },
   };
 }

@@ -5,40 +5,52 @@
  */
 import { LIMITS } from "../../protocol/limits.ts";
 
+/** A lane that is about to answer. */
+export interface Watched {
+  /** Has it answered everything? */
+  isOver(): boolean;
+  /** Hears what it says, if it says something. */
+  poll(): boolean;
+  /** Nobody listens as closely from now on. */
+  rest(): void;
+}
+
 export class Vigil {
   #untilMs = 0;
   #isKept = false;
-  #isOver: () => boolean;
+  readonly #watched: Watched;
   /** Runs to let pass before the next try, and how many it will be after another that was in vain. */
   #skips = 0;
   #nextSkips = 1;
 
-  constructor(isOver: () => boolean) {
-    this.#isOver = isOver;
+  constructor(watched: Watched) {
+    this.#watched = watched;
   }
 
-  /** Runs were sent. */
-  keep(): void {
+  /** Runs are about to be sent. False: it is not worth it. */
+  keep(): boolean {
     if (this.#skips > 0) {
       this.#skips -= 1;
-      return;
+      return false;
     }
     this.#untilMs = performance.now() + LIMITS.vigilMs;
-    if (this.#isKept) return;
+    if (this.#isKept) return true;
     this.#isKept = true;
     setImmediate(this.#look);
+    return true;
   }
 
   readonly #look = (): void => {
-    if (this.#isOver()) {
-      this.#isKept = false;
-      this.#nextSkips = 1;
-    } else if (performance.now() < this.#untilMs) {
+    const lookUntilMs = performance.now() + LIMITS.lookMs;
+    while (!this.#watched.isOver() && !this.#watched.poll() && performance.now() < lookUntilMs);
+    const isOver = this.#watched.isOver();
+    if (!isOver && performance.now() < this.#untilMs) {
       setImmediate(this.#look);
-    } else {
-      this.#isKept = false;
-      this.#skips = this.#nextSkips;
-      this.#nextSkips = Math.min(this.#nextSkips * 2, LIMITS.vigilSkips);
+      return;
     }
+    this.#isKept = false;
+    this.#skips = isOver ? 0 : this.#nextSkips;
+    this.#nextSkips = isOver ? 1 : Math.min(this.#nextSkips * 2, LIMITS.vigilSkips);
+    this.#watched.rest();
   };
 }

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { withOnly } from "./descriptors.ts";
 import type { Stdio } from "./descriptors.ts";
+import { withSlackClocks } from "./timer-slack.ts";
 import type { WallsPlan } from "./walls.ts";
 
 export interface Walled {
@@ -17,7 +18,7 @@ export interface Walled {
 export function startWalled({ command, args, cwd, env, wrappers }: WallsPlan, entry: readonly string[], wanted: Stdio): Walled {
   const isGroup = wrappers > 0;
   // SECURITY: it inherits what is listed here and nothing else. test/escape/process.test.ts
-  const child = withOnly(wanted, (stdio) => spawn(command, [...args, ...entry], { cwd, env, stdio }));
+  const child = withOnly(wanted, (stdio) => withSlackClocks(() => spawn(command, [...args, ...entry], { cwd, env, stdio })));
   const kill = (): void => {
     if (isGroup && child.pid !== undefined) killGroup(child.pid);
     // It may not have come to make the group yet.

@@ -1,0 +1,176 @@
+/**
+ * Letters between host and sandbox process: two files, one for each way, that are nowhere but in the kernel's memory and that both processes have open. One side
+ * appends, the other reads where the file ended. It is the fastest way between two processes that Node has, about half of what a socket takes: whoever
+ * stays awake can look again and again without an exception being thrown when there is nothing new, and past the end of a file without keeping
+ * the writer waiting (the kernel locks a page that is read, so a place that is written again and again will not do). It wakes nobody, so it is only an
+ * addition to the socket (socket-link.ts): for a few small frames, to somebody who is known to look.
+ *
+ * With its letters a side says whether it looks for the other's, and how many of those it has read. All that is read is checked: the sandbox can
+ * write anything at any moment.
+ */
+import type { ftruncateSync, readSync, writeSync } from "node:fs";
+
+/** Of a record, ahead of the letter: its number, bytes sent on the socket before it, records of the other side that were read, length, whether the writer looks. */
+const NUMBER = 0;
+const AFTER = 8;
+const READ = 16;
+const LENGTH = 24;
+const LOOKS = 28;
+const HEADER_BYTES = 32;
+export const LETTER_BYTES = 4096 - HEADER_BYTES;
+/** A file as long as this is begun anew when all of it was read; until then nothing is added but that its writer rests. */
+const LONG_BYTES = 64 * 1024;
+/** No file is ever longer. */
+export const LETTER_FILE_BYTES = LONG_BYTES + 2 * (HEADER_BYTES + LETTER_BYTES);
+/** Nearly all records are shorter; what is longer is read again, whole. */
+const GLANCE_BYTES = 1024;
+
+/** Whether a side looks for letters: it does not; it does until one has come; it does until it says otherwise. */
+export const LOOKING = { not: 0, once: 1, always: 2 } as const;
+export type Looking = (typeof LOOKING)[keyof typeof LOOKING];
+
+export interface LetterFiles {
+  /** The other side's: gives how many bytes there were. */
+  read(into: Uint8Array, length: number, at: number): number;
+  /** One's own. */
+  write(bytes: Uint8Array, length: number, at: number): void;
+  clear(): void;
+}
+
+type FileSystem = {
+  readonly readSync: typeof readSync;
+  readonly writeSync: typeof writeSync;
+  readonly ftruncateSync: typeof ftruncateSync;
+};
+
+/** By descriptors; with `node:fs`'s own functions, from whoever may import them. */
+export function letterFiles(own: number, other: number, fs: FileSystem): LetterFiles {
+  return {
+    read: (into, length, at) => fs.readSync(other, into, 0, length, at),
+    write: (bytes, length, at) => void fs.writeSync(own, bytes, 0, length, at),
+    clear: () => fs.ftruncateSync(own, 0),
+  };
+}
+
+export interface Letter {
+  /** How many bytes went over the socket before it. */
+  readonly after: number;
+  /** Valid until the next look. */
+  readonly bytes: Buffer;
+}
+
+/** What `once` has become when the one letter was put. */
+const SATISFIED = 3;
+
+export class LetterBox {
+  readonly #files: LetterFiles;
+  readonly #out = Buffer.alloc(HEADER_BYTES + LETTER_BYTES);
+  readonly #in = Buffer.alloc(HEADER_BYTES + LETTER_BYTES);
+  #looking: Looking = LOOKING.not;
+  #theyLook: number = LOOKING.not;
+  /** Where the own file ends, and how far the other one was read. */
+  #end = 0;
+  #at = 0;
+  /** Records that were written, the last of them that was a letter, and how many of them the other side has read. */
+  #written = 0;
+  #lastLetter = 0;
+  #writtenRead = 0;
+  /** Records of the other side that were read, and how many of those it knows of. */
+  #read = 0;
+  #readTold = 0;
+  #found: Letter | undefined;
+
+  constructor(files: LetterFiles) {
+    this.#files = files;
+  }
+
+  /** As far as was seen: is there somebody who looks, and room? */
+  get isWatched(): boolean {
+    return (this.#theyLook === LOOKING.once || this.#theyLook === LOOKING.always) && this.#hasRoom();
+  }
+
+  /** As far as was seen: a letter lies there, and nobody looks any more. */
+  get isForgotten(): boolean {
+    return this.#theyLook === LOOKING.not && this.#writtenRead < this.#lastLetter;
+  }
+
+  /** `looking` is what this side does from now on. */
+  put(letter: Uint8Array, after: number, looking: Looking): void {
+    this.#out.set(letter, HEADER_BYTES);
+    this.#append(letter.length, after, looking);
+    this.#lastLetter = this.#written;
+    if (this.#theyLook === LOOKING.once) this.#theyLook = SATISFIED;
+  }
+
+  /** From now on this side looks, if the other one keeps up with being told so. */
+  stayAwake(): void {
+    if (this.#looking !== LOOKING.always && this.#hasRoom()) this.#append(0, 0, LOOKING.always);
+  }
+
+  /** This side does not look any more. True: it has to look once more, the other side may just have believed that it would. */
+  rest(): boolean {
+    // The other side may be waiting to hear that it can begin its file anew.
+    const isWaitedFor = this.#at >= LONG_BYTES && this.#readTold < this.#read;
+    if (this.#looking === LOOKING.not && !isWaitedFor) return false;
+    this.#append(0, 0, LOOKING.not);
+    return true;
+  }
+
+  /** The next letter, if there is one; it stays until it is taken. */
+  look(): Letter | undefined {
+    while (!this.#found && this.#readRecord());
+    return this.#found;
+  }
+
+  /** The letter that was found is taken out. The other side learns it from whatever is written next. */
+  take(): void {
+    this.#found = undefined;
+    if (this.#looking === LOOKING.once) this.#looking = LOOKING.not;
+  }
+
+  #hasRoom(): boolean {
+    return this.#end < LONG_BYTES || this.#writtenRead === this.#written;
+  }
+
+  #append(length: number, after: number, looking: Looking): void {
+    if (this.#end >= LONG_BYTES && this.#writtenRead === this.#written) {
+      this.#files.clear();
+      this.#end = 0;
+    }
+    this.#looking = looking;
+    this.#readTold = this.#read;
+    const out = this.#out;
+    this.#written += 1;
+    out.writeDoubleLE(this.#written, NUMBER);
+    out.writeDoubleLE(after, AFTER);
+    out.writeDoubleLE(this.#read, READ);
+    out.writeUInt32LE(length, LENGTH);
+    out.writeUInt32LE(looking, LOOKS);
+    this.#files.write(out, HEADER_BYTES + length, this.#end);
+    this.#end += HEADER_BYTES + length;
+  }
+
+  /** False: there is none that is whole. A file grows by what was written into it, page by page. */
+  #readRecord(): boolean {
+    const box = this.#in;
+    let size = this.#files.read(box, GLANCE_BYTES, this.#at);
+    let at = this.#at;
+    // A long file has ended, or was begun anew.
+    if (size < HEADER_BYTES && at >= LONG_BYTES) size = this.#files.read(box, GLANCE_BYTES, (at = 0));
+    if (size < HEADER_BYTES) return false;
+    // SECURITY: whatever the sandbox writes there is read as numbers, in bounds; what cannot be is nonsense. test/protocol/letter-box.test.ts
+    // One that was not begun anew yet still has its old records.
+    if (box.readDoubleLE(NUMBER) !== this.#read + 1) return false;
+    const length = box.readUInt32LE(LENGTH);
+    if (length > LETTER_BYTES) throw new RangeError(`a letter of ${length} bytes`);
+    const end = HEADER_BYTES + length;
+    if (end > size) size = this.#files.read(box, end, at);
+    if (end > size) return false;
+    this.#at = at + end;
+    this.#read += 1;
+    this.#theyLook = box.readUInt32LE(LOOKS);
+    this.#writtenRead = box.readDoubleLE(READ);
+    if (length > 0) this.#found = { after: box.readDoubleLE(AFTER) || 0, bytes: box.subarray(HEADER_BYTES, end) };
+    return true;
+  }
+}
