@@ -91,7 +91,12 @@ export class LetterBox {
 
   /** As far as was seen: a letter lies there, and nobody looks any more. */
   get isForgotten(): boolean {
-    return this.#theyLook === LOOKING.not && this.#writtenRead < this.#lastLetter;
+    return this.#theyLook === LOOKING.not && this.isUnread;
+  }
+
+  /** As far as was seen: a letter lies there. */
+  get isUnread(): boolean {
+    return this.#writtenRead < this.#lastLetter;
   }
 
   /** `looking` is what this side does from now on. */
@@ -125,7 +130,8 @@ export class LetterBox {
   /** The letter that was found is taken out. The other side learns it from whatever is written next. */
   take(): void {
     this.#found = undefined;
-    if (this.#looking === LOOKING.once) this.#looking = LOOKING.not;
+    // One was wanted for each letter: this one was the last if it was written when all of those had been read.
+    if (this.#looking === LOOKING.once && this.#writtenRead >= this.#lastLetter) this.#looking = LOOKING.not;
   }
 
   #hasRoom(): boolean {

@@ -20,6 +20,8 @@ export interface Link {
   stayAwake?(): void;
   /** From now on nobody polls. */
   rest?(): void;
+  /** An answer takes long: it shall not be for want of somebody who looks, on either side. */
+  nudge?(): void;
   close(): void;
 }
 

@@ -156,16 +156,25 @@ class LetterLink extends SocketLink {
   }
 
   rest(): void {
-    if (this.guarded(() => this.#box.rest())) this.poll();
+    if (this.guarded(() => this.#box.rest())) while (this.poll());
   }
 
-  /** A letter that was sent before a part of this comes before that part. */
+  nudge(): void {
+    while (this.poll());
+    if (this.#box.isUnread && !this.socket.destroyed) this.write(encodeFrames([RING]));
+  }
+
+  /** Letters that were sent before a part of this come before that part. */
   protected override arrived(chunk: Buffer): void {
-    const after = this.guarded(() => this.#box.look())?.after ?? Infinity;
-    const first = Math.min(Math.max(after - this.received, 0), chunk.length);
-    if (first > 0) super.arrived(chunk.subarray(0, first));
-    if (this.received >= after) this.poll();
-    if (first < chunk.length) super.arrived(chunk.subarray(first));
+    let rest = chunk;
+    for (;;) {
+      const after = this.guarded(() => this.#box.look())?.after ?? Infinity;
+      const first = Math.min(Math.max(after - this.received, 0), rest.length);
+      if (first > 0) super.arrived(rest.subarray(0, first));
+      rest = rest.subarray(first);
+      if (this.received < after || !this.poll()) break;
+    }
+    if (rest.length > 0) super.arrived(rest);
   }
 
   #isWatched(): boolean {

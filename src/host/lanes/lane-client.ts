@@ -258,6 +258,7 @@ export class LaneClient {
   /** Most runs are over before a clock of their own would be worth its price: only those that have grown old get one. */
   #watchOld(): void {
     this.#isWatching = false;
+    this.#link?.nudge?.();
     for (const run of this.#pending.all()) if (!run.settled) this.#guard(run);
   }
 
