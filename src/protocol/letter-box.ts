@@ -66,6 +66,8 @@ export class LetterBox {
   readonly #files: LetterFiles;
   readonly #out = Buffer.alloc(HEADER_BYTES + LETTER_BYTES);
   readonly #in = Buffer.alloc(HEADER_BYTES + LETTER_BYTES);
+  /** What a letter is written on. */
+  readonly paper = this.#out.subarray(HEADER_BYTES);
   #looking: Looking = LOOKING.not;
   #theyLook: number = LOOKING.not;
   /** Where the own file ends, and how far the other one was read. */
@@ -99,10 +101,9 @@ export class LetterBox {
     return this.#writtenRead < this.#lastLetter;
   }
 
-  /** `looking` is what this side does from now on. */
-  put(letter: Uint8Array, after: number, looking: Looking): void {
-    this.#out.set(letter, HEADER_BYTES);
-    this.#append(letter.length, after, looking);
+  /** So many bytes of the paper; `looking` is what this side does from now on. */
+  put(length: number, after: number, looking: Looking): void {
+    this.#append(length, after, looking);
     this.#lastLetter = this.#written;
     if (this.#theyLook === LOOKING.once) this.#theyLook = SATISFIED;
   }

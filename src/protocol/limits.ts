@@ -64,14 +64,18 @@ export const LIMITS = {
   sandboxMb: 1_024,
   /** A run that is not over by then gets a clock of its own; until then one clock per lane is enough. */
   youngRunMs: 20,
-  /** How long a lane keeps answers back for the rest of their batch: waking the host for each costs more, letting it idle costs too (0.1 to 1 ms were tried). */
+  /** How long a lane keeps answers back for the rest of their batch. The host is awake while it waits: it may as well begin (0.05 to 1 ms were tried). */
   flushMs: 0.1,
   /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. */
   lingerMs: 0.2,
   /** How late the clocks of a sandbox's threads may ring, so that several ring at once. Node's own timers are no finer. */
   timerSlackMs: 1,
+  /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
   lookMs: 0.02,
+  /** How long the gateway's event loop stays awake for an answer: most take a tenth of it. */
   vigilMs: 0.2,
+  /** After so many in a row that were in vain it lets runs pass, twice as many each time, up to so many. */
+  vigilTries: 4,
   vigilSkips: 64,
   /** Where so many threads want each CPU, whoever stays awake keeps others from waking: calls took 5 to 11 % less without. */
   lingerCrowd: 2,

@@ -20,6 +20,19 @@ export function encodeFrames(frames: readonly string[]): Buffer {
   return out;
 }
 
+/** Writes frames into a buffer. Gives how many bytes they take; undefined: they do not fit for certain. */
+export function encodeFramesInto(out: Buffer, frames: readonly string[]): number | undefined {
+  let at = 0;
+  for (const frame of frames) {
+    // A character takes at most three bytes.
+    if (at + PREFIX + frame.length * 3 > out.length) return undefined;
+    const size = out.write(frame, at + PREFIX);
+    out.writeUInt32LE(size, at);
+    at += PREFIX + size;
+  }
+  return at;
+}
+
 /** Of bytes that hold whole frames. Throws a RangeError when they do not. */
 export function decodeFrames(bytes: Buffer): string[] {
   const frames: string[] = [];

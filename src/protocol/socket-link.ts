@@ -3,11 +3,11 @@
  * were sent, whichever way they came.
  */
 import type { Socket } from "node:net";
-import { LETTER_BYTES, LOOKING } from "./letter-box.ts";
+import { LOOKING } from "./letter-box.ts";
 import type { LetterBox } from "./letter-box.ts";
 import { LIMITS } from "./limits.ts";
 import type { Link } from "./link.ts";
-import { decodeFrames, encodeFrames, FrameDecoder } from "./socket-framing.ts";
+import { decodeFrames, encodeFrames, encodeFramesInto, FrameDecoder } from "./socket-framing.ts";
 
 /** `node:fs`'s own, from whoever may import it: gives how many bytes it took, and throws EAGAIN when it can take none now. */
 export type WriteNow = (fd: number, bytes: Uint8Array) => number;
@@ -129,10 +129,10 @@ class LetterLink extends SocketLink {
 
   override send(frames: readonly string[], isAwaited = false): void {
     if (this.socket.destroyed) return;
-    const bytes = encodeFrames(frames);
-    if (!isAwaited || bytes.length > LETTER_BYTES || !this.#isWatched()) return this.write(bytes);
+    const length = isAwaited && this.#isWatched() ? encodeFramesInto(this.#box.paper, frames) : undefined;
+    if (length === undefined) return this.write(encodeFrames(frames));
     this.#hasRung = false;
-    this.guarded(() => this.#box.put(bytes, this.sent, this.#looking));
+    this.guarded(() => this.#box.put(length, this.sent, this.#looking));
   }
 
   poll(): boolean {

@@ -69,7 +69,7 @@ describe("a plan", () => {
 
   it.each(["bwrap", "unshare"] as const)("behind %s starts Node inside, and knows the processes in between", (fence) => {
     const fenced = plan(BOTH, { fence, permission: true });
-    expect(words(fenced)).toMatch(new RegExp(`^/usr/bin/prlimit --core=0 -- /usr/bin/timeout 0 /usr/bin/${fence} `));
+    expect(words(fenced)).toMatch(new RegExp(`^/usr/bin/prlimit --core=0 --fsize=1048576 -- /usr/bin/timeout 0 /usr/bin/${fence} `));
     expect(fenced.args.slice(fenced.args.indexOf("/usr/bin/node", -fenced.flags.length - 1))).toEqual(["/usr/bin/node", ...fenced.flags]);
     expect(fenced.wrappers).toBe(3);
     for (const name of REQUIRED) expect(layer(fenced, name).isOn).toBe(true);

@@ -19,9 +19,9 @@ export class Vigil {
   #untilMs = 0;
   #isKept = false;
   readonly #watched: Watched;
-  /** Runs to let pass before the next try, and how many it will be after another that was in vain. */
+  /** How many in a row were in vain, and how often it is to be left out before the next try. */
+  #inVain = 0;
   #skips = 0;
-  #nextSkips = 1;
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -49,8 +49,9 @@ export class Vigil {
       return;
     }
     this.#isKept = false;
-    this.#skips = isOver ? 0 : this.#nextSkips;
-    this.#nextSkips = isOver ? 1 : Math.min(this.#nextSkips * 2, LIMITS.vigilSkips);
+    this.#inVain = isOver ? 0 : this.#inVain + 1;
+    // A lane that slept takes a while to wake up: that happens. One that is always late has handlers that wait for something.
+    if (this.#inVain > LIMITS.vigilTries) this.#skips = Math.min(2 ** (this.#inVain - LIMITS.vigilTries), LIMITS.vigilSkips);
     this.#watched.rest();
   };
 }

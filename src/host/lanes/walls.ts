@@ -37,7 +37,7 @@ export interface Layer {
 
 const LAYERS = {
   environment: "no variable of the gateway's environment",
-  handles: "no open file or socket but its own pipes to the gateway",
+  handles: "no open file or socket but its own ways to the gateway",
   network: "no network, not even this machine's own",
   files: "sees no file but its own code and system libraries, and can change none",
   processes: "sees and can signal no process but its own",
@@ -139,8 +139,12 @@ function permissionFlags({ readable }: SandboxFiles, fence: Attempt["fence"]): s
 const ADDRESSES_MB = 1_536;
 const ADDRESSES_OF_LANE_MB = 96;
 
+/** A file of letters is shorter; so is what a fence writes before Node is there. */
+const FILE_BYTES = 2 ** 20;
+
 function rlimits(wanted: WallsWanted, jitless: boolean): string[] {
-  return ["--core=0", ...(jitless ? [`--as=${addressMb(wanted) * 2 ** 20}`] : [])];
+  // SECURITY: the one file that it can write is memory, of which it shall not take more this way. test/escape/walls.test.ts
+  return ["--core=0", `--fsize=${FILE_BYTES}`, ...(jitless ? [`--as=${addressMb(wanted) * 2 ** 20}`] : [])];
 }
 
 function addressMb({ memoryMb, lanes }: WallsWanted): number {

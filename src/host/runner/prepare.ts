@@ -1,4 +1,5 @@
 /** Trusted side: checks what the gateway hands over and writes it as JSON, once per run. The only mistakes `run` rejects for. */
+import { accepts } from "../../protocol/accepts.ts";
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -16,13 +17,11 @@ const NO_CONTEXT: Fields = Object.freeze({});
 
 export function prepare(hook: AnyHook, handedOver: unknown, givenContext: unknown): Prepared {
   const given = hook.internal ? enveloped(handedOver) : handedOver;
-  const checked = hook.event.safeParse(given);
-  if (!checked.success) throw new CreelError("ERR_EVENT_INVALID", { hook: hook.name, ...firstIssue(checked.error) });
+  check("ERR_EVENT_INVALID", hook, hook.event, given);
   let context = NO_CONTEXT;
   let contextText = "{}";
   if (givenContext !== undefined) {
-    const checkedContext = hook.context.safeParse(givenContext);
-    if (!checkedContext.success) throw new CreelError("ERR_CONTEXT_INVALID", { hook: hook.name, ...firstIssue(checkedContext.error) });
+    check("ERR_CONTEXT_INVALID", hook, hook.context, givenContext);
     context = givenContext as Fields;
     contextText = toJson(hook, hook.live ? without(context, Object.keys(hook.live)) : context);
   }
@@ -31,6 +30,12 @@ export function prepare(hook: AnyHook, handedOver: unknown, givenContext: unknow
   const bytes = byteLength(eventText) + byteLength(contextText);
   if (bytes > LIMITS.eventBytes) throw new CreelError("ERR_EVENT_SIZE", { hook: hook.name, bytes, limit: LIMITS.eventBytes });
   return { event, eventText, context, contextText };
+}
+
+function check(code: "ERR_EVENT_INVALID" | "ERR_CONTEXT_INVALID", { name }: AnyHook, schema: AnyHook["event"], value: unknown): void {
+  if (accepts(schema, value)) return;
+  const checked = schema.safeParse(value);
+  if (!checked.success) throw new CreelError(code, { hook: name, ...firstIssue(checked.error) });
 }
 
 /** An internal event with what OpenClaw puts into each of them. */

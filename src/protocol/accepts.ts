@@ -1,0 +1,95 @@
+/**
+ * Says quickly whether a schema accepts a value, for the schemas of events and contexts, whose values are used as they are: without making a copy, as
+ * zod's own parsing does. It is made of the schema, once. Where it says no, or does not know a kind of schema, zod decides, and finds the words.
+ */
+import type * as z from "zod";
+
+export type Accepts = (value: unknown) => boolean;
+
+const known = new WeakMap<z.ZodType, Accepts>();
+
+export function accepts(schema: z.ZodType, value: unknown): boolean {
+  let check = known.get(schema);
+  if (!check) known.set(schema, (check = checkOf(schema)));
+  return check(value);
+}
+
+/** What is looked at of a schema: zod's own description of it. */
+interface Definition {
+  readonly type: string;
+  readonly checks?: readonly unknown[];
+  readonly coerce?: boolean;
+  readonly innerType: z.ZodType;
+  readonly element: z.ZodType;
+  readonly shape: Readonly<Record<string, z.ZodType>>;
+  readonly catchall?: z.ZodType;
+  readonly options: readonly z.ZodType[];
+  readonly entries: Readonly<Record<string, unknown>>;
+  readonly values: readonly unknown[];
+  readonly keyType: z.ZodType;
+  readonly valueType: z.ZodType;
+}
+
+function checkOf(schema: z.ZodType): Accepts {
+  const definition = schema._zod.def as unknown as Definition;
+  const isPlain = (definition.checks?.length ?? 0) === 0 && definition.coerce !== true;
+  return (isPlain ? MAKERS[definition.type]?.(definition) : undefined) ?? ((value) => schema.safeParse(value).success);
+}
+
+/** By kind of schema. Undefined: zod is asked. */
+const MAKERS: Readonly<Record<string, (definition: Definition) => Accepts | undefined>> = {
+  string: () => (value) => typeof value === "string",
+  number: () => (value) => Number.isFinite(value),
+  boolean: () => (value) => typeof value === "boolean",
+  undefined: () => (value) => value === undefined,
+  unknown: () => () => true,
+  any: () => () => true,
+  enum: ({ entries }) => isOneOf(Object.values(entries)),
+  literal: ({ values }) => isOneOf(values),
+  optional: ({ innerType }) => {
+    const check = checkOf(innerType);
+    return (value) => value === undefined || check(value);
+  },
+  nullable: ({ innerType }) => {
+    const check = checkOf(innerType);
+    return (value) => value === null || check(value);
+  },
+  array: ({ element }) => {
+    const check = checkOf(element);
+    return (value) => Array.isArray(value) && value.every(check);
+  },
+  union: ({ options }) => {
+    const checks = options.map(checkOf);
+    return (value) => checks.some((check) => check(value));
+  },
+  record: ({ keyType, valueType }) => {
+    if (!isPlainly(keyType, "string")) return undefined;
+    const check = isPlainly(valueType, "unknown") ? undefined : checkOf(valueType);
+    return (value) => {
+      if (typeof value !== "object" || value === null || Object.getOwnPropertySymbols(value).length > 0) return false;
+      const prototype: unknown = Object.getPrototypeOf(value);
+      if (prototype !== Object.prototype && prototype !== null) return false;
+      return !check || Object.values(value).every(check);
+    };
+  },
+  object: ({ shape, catchall }) => {
+    // Strict ones are seldom, and not on the path of a call.
+    if (catchall && !isPlainly(catchall, "unknown")) return undefined;
+    const checks = Object.entries(shape).map(([name, field]) => ({ name, check: checkOf(field) }));
+    return (value) => {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+      for (const { name, check } of checks) if (!check((value as Record<string, unknown>)[name])) return false;
+      return true;
+    };
+  },
+};
+
+function isPlainly(schema: z.ZodType, type: string): boolean {
+  const definition = schema._zod.def as unknown as Definition;
+  return definition.type === type && (definition.checks?.length ?? 0) === 0;
+}
+
+function isOneOf(values: readonly unknown[]): Accepts {
+  const all = new Set(values);
+  return (value) => all.has(value);
+}
