@@ -47,7 +47,9 @@ type FileSystem = {
 export function letterFiles(own: number, other: number, fs: FileSystem): LetterFiles {
   return {
     read: (into, length, at) => fs.readSync(other, into, 0, length, at),
-    write: (bytes, length, at) => void fs.writeSync(own, bytes, 0, length, at),
+    write: (bytes, length, at) => {
+      if (fs.writeSync(own, bytes, 0, length, at) < length) throw new RangeError("there is no room for a letter");
+    },
     clear: () => fs.ftruncateSync(own, 0),
   };
 }
@@ -116,7 +118,7 @@ export class LetterBox {
   /** This side does not look any more. True: it has to look once more, the other side may just have believed that it would. */
   rest(): boolean {
     // The other side may be waiting to hear that it can begin its file anew.
-    const isWaitedFor = this.#at >= LONG_BYTES && this.#readTold < this.#read;
+    const isWaitedFor = this.#at >= LONG_BYTES && this.#readTold < this.#read && this.#end + HEADER_BYTES <= LETTER_FILE_BYTES;
     if (this.#looking === LOOKING.not && !isWaitedFor) return false;
     this.#append(0, 0, LOOKING.not);
     return true;
@@ -160,17 +162,15 @@ export class LetterBox {
   /** False: there is none that is whole. A file grows by what was written into it, page by page. */
   #readRecord(): boolean {
     const box = this.#in;
-    let size = this.#files.read(box, GLANCE_BYTES, this.#at);
-    let at = this.#at;
-    // A long file has ended, or was begun anew.
-    if (size < HEADER_BYTES && at >= LONG_BYTES) size = this.#files.read(box, GLANCE_BYTES, (at = 0));
-    if (size < HEADER_BYTES) return false;
+    // A long file may have been begun anew, once its writer was told that all of it was read; by now it may be longer than it was.
+    let at = this.#at >= LONG_BYTES && this.#readTold === this.#read ? 0 : this.#at;
+    let size = this.#glance(at);
+    if (size === 0 && at !== this.#at) size = this.#glance((at = this.#at));
+    if (size === 0) return false;
     // SECURITY: whatever the sandbox writes there is read as numbers, in bounds; what cannot be is nonsense. test/protocol/letter-box.test.ts
-    // One that was not begun anew yet still has its old records.
-    if (box.readDoubleLE(NUMBER) !== this.#read + 1) return false;
     const length = box.readUInt32LE(LENGTH);
-    if (length > LETTER_BYTES) throw new RangeError(`a letter of ${length} bytes`);
     const end = HEADER_BYTES + length;
+    if (length > LETTER_BYTES || at + end > LETTER_FILE_BYTES) throw new RangeError(`a letter of ${length} bytes at ${at}`);
     if (end > size) size = this.#files.read(box, end, at);
     if (end > size) return false;
     this.#at = at + end;
@@ -179,5 +179,11 @@ export class LetterBox {
     this.#writtenRead = box.readDoubleLE(READ);
     if (length > 0) this.#found = { after: box.readDoubleLE(AFTER) || 0, bytes: box.subarray(HEADER_BYTES, end) };
     return true;
+  }
+
+  /** How much there is of the next record, if it begins there: a file that was not begun anew yet still has its old ones. */
+  #glance(at: number): number {
+    const size = this.#files.read(this.#in, GLANCE_BYTES, at);
+    return size >= HEADER_BYTES && this.#in.readDoubleLE(NUMBER) === this.#read + 1 ? size : 0;
   }
 }

@@ -71,7 +71,7 @@ export const LIMITS = {
   /** How late the clocks of a sandbox's threads may ring, so that several ring at once. Node's own timers are no finer. */
   timerSlackMs: 1,
   /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
-  lookMs: 0.02,
+  lookMs: 0.01,
   /** How long the gateway's event loop stays awake for an answer: most take a tenth of it. */
   vigilMs: 0.2,
   /** After so many in a row that were in vain it lets runs pass, twice as many each time, up to so many. */

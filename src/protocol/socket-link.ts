@@ -144,10 +144,7 @@ class LetterLink extends SocketLink {
       this.hear(() => decodeFrames(letter.bytes));
       return true;
     }
-    if (this.#box.isForgotten && !this.#hasRung && !this.socket.destroyed) {
-      this.#hasRung = true;
-      this.write(encodeFrames([RING]));
-    }
+    this.#ringIfForgotten();
     return false;
   }
 
@@ -175,6 +172,14 @@ class LetterLink extends SocketLink {
       if (this.received < after || !this.poll()) break;
     }
     if (rest.length > 0) super.arrived(rest);
+    // Behind a letter that waited for this there may have been that the other side rests.
+    this.#ringIfForgotten();
+  }
+
+  #ringIfForgotten(): void {
+    if (!this.#box.isForgotten || this.#hasRung || this.socket.destroyed) return;
+    this.#hasRung = true;
+    this.write(encodeFrames([RING]));
   }
 
   #isWatched(): boolean {

@@ -2,17 +2,19 @@
  * A sandbox process behind a fence is started through processes in between. They must not matter: whichever dies, all die at
  * once; the unit says how Node ended; its memory is Node's, not the fence's; and the descriptors are the ones that were declared.
  */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { constants, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { FENCES } from "../../src/host/lanes/fences.ts";
+import { openLetters } from "../../src/host/lanes/letter-files.ts";
 import { machine, tryWalls } from "../../src/host/lanes/machine.ts";
 import { startProcessUnit } from "../../src/host/lanes/process-unit.ts";
 import type { LaneUnit } from "../../src/host/lanes/unit.ts";
+import { startWalled } from "../../src/host/lanes/walled.ts";
 import { wallsWanted } from "../../src/host/lanes/walls.ts";
 import type { WallsPlan } from "../../src/host/lanes/walls.ts";
 import { pack } from "../../src/protocol/frame.ts";
-import { CONTROL_FD, inheritedCount } from "../../src/protocol/inherited.ts";
+import { CONTROL_FD, inheritedCount, lettersFds } from "../../src/protocol/inherited.ts";
 import { PROTOCOL_VERSION } from "../../src/protocol/messages.ts";
 import { isAlive } from "../support/process.ts";
 import { familyOf } from "../support/walls.ts";
@@ -38,6 +40,28 @@ async function survivors(family: readonly number[]): Promise<number[]> {
   await vi.waitUntil(() => !family.some(isAlive), { timeout: 1_000, interval: 1 }).catch(() => {});
   return family.filter(isAlive);
 }
+
+/** How a process has a descriptor open: to read, to write, or both. */
+function accessOf(pid: number, fd: number): number {
+  const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "latin1"))![1]!;
+  return Number.parseInt(flags, 8) & (constants.O_WRONLY | constants.O_RDWR);
+}
+
+/** Run in the place of a sandbox: descriptor 3 is the host's file, 4 its own. */
+const SCRIBBLE = `
+  const fs = require("node:fs");
+  const tried = (act) => {
+    try {
+      return act();
+    } catch (error) {
+      return error.code;
+    }
+  };
+  const hosts = tried(() => fs.writeSync(3, "x"));
+  const much = tried(() => fs.writeSync(4, Buffer.alloc(4 * 1024 * 1024)));
+  const more = tried(() => fs.writeSync(4, "x"));
+  process.stdout.write(JSON.stringify({ hosts, much, more }));
+`;
 
 describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fence) => {
   let plan: WallsPlan;
@@ -102,7 +126,8 @@ describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fen
 
   it("has the declared descriptors from outside, and no others", async () => {
     const unit = await start(plan);
-    const others = readdirSync(`/proc/${unit.node}/fd`).filter((fd) => Number(fd) >= CONTROL_FD + inheritedCount(LANES));
+    const letters = Array.from({ length: LANES }, (_, lane) => lettersFds(lane, LANES)).flat();
+    const others = readdirSync(`/proc/${unit.node}/fd`).filter((fd) => Number(fd) > letters.at(-1)!);
     // What Node makes for itself: event queues, clocks of its threads, pipes of which it holds both ends. What leads nowhere was closed that way.
     const targets = others
       .map((fd) => readlinkSync(`/proc/${unit.node}/fd/${fd}`))
@@ -110,5 +135,31 @@ describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fen
     const ends = Map.groupBy(targets, (target) => target);
     expect([...ends].filter(([target, held]) => !(target.startsWith("pipe:") && held.length === 2))).toEqual([]);
     await unit.close();
+  });
+
+  it("has two files of each lane's letters, which nobody else can find: one to read and one to write", async () => {
+    const unit = await start(plan);
+    const letters = Array.from({ length: LANES }, (_, lane) => lettersFds(lane, LANES)).flat();
+    expect(letters[0]).toBe(CONTROL_FD + inheritedCount(LANES));
+    const files = letters.map((fd) => readlinkSync(`/proc/${unit.node}/fd/${fd}`));
+    expect(files.filter((file) => !/^\/dev\/shm\/creel-[\da-f]{32} \(deleted\)$/.test(file))).toEqual([]);
+    expect(new Set(files).size).toBe(2 * LANES);
+    expect(letters.map((fd) => accessOf(unit.node, fd))).toEqual([
+      constants.O_RDONLY,
+      constants.O_WRONLY,
+      constants.O_RDONLY,
+      constants.O_WRONLY,
+    ]);
+    await unit.close();
+  });
+
+  it("cannot write the host's letters, nor fill the machine's memory with its own", async () => {
+    const letters = openLetters()!;
+    onTestFinished(() => letters.close());
+    // What the kernel keeps, whatever Node would allow.
+    const bare = { ...plan, args: plan.args.filter((arg) => !/^--(?:permission|allow-)/.test(arg)) };
+    const { child } = startWalled(bare, ["--eval", SCRIBBLE], ["ignore", "pipe", "ignore", ...letters.lane]);
+    const said = await child.stdout!.setEncoding("utf8").toArray();
+    expect(JSON.parse(said.join(""))).toEqual({ hosts: "EBADF", much: 1024 * 1024, more: "EFBIG" });
   });
 });

@@ -3,8 +3,8 @@
  * nobody could have guessed, and nobody else may open it; then it is there as long as either side has it open.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fchmodSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
-import { LetterBox, letterFiles } from "../../protocol/letter-box.ts";
+import { closeSync, constants, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { LETTER_FILE_BYTES, LetterBox, letterFiles } from "../../protocol/letter-box.ts";
 
 /** A file system that is all memory, wherever there is a Linux. */
 const FOLDER = "/dev/shm";
@@ -43,14 +43,23 @@ export function openLetters(): LaneLetters | undefined {
 function openShared(): Shared | undefined {
   if (process.platform !== "linux") return undefined;
   const path = `${FOLDER}/creel-${randomBytes(16).toString("hex")}`;
+  const opened: number[] = [];
+  const open = (flags: number): number => {
+    const fd = openSync(path, flags, 0o600);
+    opened.push(fd);
+    return fd;
+  };
   try {
-    const writer = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
-    const reader = openSync(path, constants.O_RDONLY);
+    const writer = open(constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW);
+    const reader = open(constants.O_RDONLY);
     unlinkSync(path);
-    // SECURITY: whoever has it for reading cannot open it again for writing. test/escape/process.test.ts
-    fchmodSync(writer, 0o400);
+    // Where there is no room now, there will be none later.
+    writeSync(writer, Buffer.alloc(LETTER_FILE_BYTES), 0, LETTER_FILE_BYTES, 0);
+    ftruncateSync(writer, 0);
+    // SECURITY: each side has what the other writes to read only, and the host never reads what it wrote itself. test/host/fences.test.ts
     return { writer, reader };
   } catch {
+    for (const fd of opened) closeSync(fd);
     return undefined;
   }
 }

@@ -3,6 +3,7 @@
  * costs more than most calls take. Everything else that the gateway has to do is done meanwhile: an immediate only says that the loop
  * shall look again at once. A lane whose answers take longer is not waited for in this way, but for one run now and then.
  */
+import { availableParallelism } from "node:os";
 import { LIMITS } from "../../protocol/limits.ts";
 
 /** A lane that is about to answer. */
@@ -14,6 +15,9 @@ export interface Watched {
   /** Nobody listens as closely from now on. */
   rest(): void;
 }
+
+/** With one CPU, whoever stays awake keeps away whoever is to answer. */
+const IS_WORTH_IT = availableParallelism() > 1;
 
 export class Vigil {
   #untilMs = 0;
@@ -29,6 +33,7 @@ export class Vigil {
 
   /** Runs are about to be sent. False: it is not worth it. */
   keep(): boolean {
+    if (!IS_WORTH_IT) return false;
     if (this.#skips > 0) {
       this.#skips -= 1;
       return false;

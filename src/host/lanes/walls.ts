@@ -143,7 +143,7 @@ const ADDRESSES_OF_LANE_MB = 96;
 const FILE_BYTES = 2 ** 20;
 
 function rlimits(wanted: WallsWanted, jitless: boolean): string[] {
-  // SECURITY: the one file that it can write is memory, of which it shall not take more this way. test/escape/walls.test.ts
+  // SECURITY: the one file that it can write is memory, of which it shall not take more this way. test/host/fences.test.ts
   return ["--core=0", `--fsize=${FILE_BYTES}`, ...(jitless ? [`--as=${addressMb(wanted) * 2 ** 20}`] : [])];
 }
 

@@ -1,0 +1,166 @@
+/** A vigil keeps the event loop awake for an answer that is about to come: not for long, not in vain too often, and nobody else has to wait for it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Vigil } from "../../src/host/lanes/vigil.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+
+const POLL_MS = LIMITS.lookMs / 4;
+
+/** As on a machine with so many CPUs, whatever this one has. */
+async function withCpus(count: number): Promise<typeof Vigil> {
+  vi.resetModules();
+  vi.doMock("node:os", () => ({ availableParallelism: () => count }));
+  return (await import("../../src/host/lanes/vigil.ts")).Vigil;
+}
+
+let Kept: typeof Vigil;
+beforeAll(async () => {
+  Kept = await withCpus(2);
+});
+afterAll(() => vi.doUnmock("node:os"));
+
+let nowMs = 0;
+beforeEach(() => {
+  nowMs = 1_000;
+  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  return () => void vi.restoreAllMocks();
+});
+
+/** A lane that answers after so many looks, each of which takes a moment by the clock. */
+class Lane {
+  answersAt = Infinity;
+  polls = 0;
+  isOver = false;
+  rested = 0;
+  polled: () => void = () => {};
+  #rests: () => void = () => {};
+  readonly vigil: Vigil;
+
+  constructor(Kind = Kept) {
+    this.vigil = new Kind({
+      isOver: () => this.isOver,
+      poll: () => {
+        this.polls += 1;
+        nowMs += POLL_MS;
+        this.polled();
+        this.isOver = this.polls >= this.answersAt;
+        return this.isOver;
+      },
+      rest: () => {
+        this.rested += 1;
+        this.#rests();
+      },
+    });
+  }
+
+  /** A run, and its vigil until that is over. False: it was not kept. */
+  async run(answersAt = Infinity): Promise<boolean> {
+    this.polls = 0;
+    this.isOver = false;
+    this.answersAt = answersAt;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#rests = resolve;
+    const isKept = this.vigil.keep();
+    if (isKept) await promise;
+    return isKept;
+  }
+
+  /** How many runs are let pass before one is waited for again; that one is in vain, too. */
+  async skips(): Promise<number> {
+    let count = 0;
+    while (!(await this.run())) count += 1;
+    return count;
+  }
+}
+
+it("looks until the answer has come, and not once more", async () => {
+  const lane = new Lane();
+  const answersAt = Math.floor((0.8 * LIMITS.vigilMs) / POLL_MS);
+  expect(await lane.run(answersAt)).toBe(true);
+  expect(lane.polls).toBe(answersAt);
+  expect(lane.rested).toBe(1);
+});
+
+it("does not look at all for what was answered before its turn", async () => {
+  const lane = new Lane();
+  const run = lane.run();
+  lane.isOver = true;
+  expect(await run).toBe(true);
+  expect(lane.polls).toBe(0);
+  expect(lane.rested).toBe(1);
+});
+
+it("goes on when something was heard that was not all", async () => {
+  let heard = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const vigil = new Kept({ isOver: () => heard === 5, poll: () => (heard += 1) > 0, rest: resolve });
+  expect(vigil.keep()).toBe(true);
+  await promise;
+  expect(heard).toBe(5);
+});
+
+it("ends when no answer has come in time, and rests then", async () => {
+  const lane = new Lane();
+  const startMs = nowMs;
+  expect(await lane.run()).toBe(true);
+  expect(lane.rested).toBe(1);
+  expect(nowMs - startMs).toBeGreaterThanOrEqual(LIMITS.vigilMs);
+  expect(nowMs - startMs).toBeLessThanOrEqual(LIMITS.vigilMs + LIMITS.lookMs + POLL_MS);
+});
+
+it("is one vigil for all runs meanwhile, and as long as the last of them needs", async () => {
+  const lane = new Lane();
+  const startMs = nowMs;
+  let lastMs = 0;
+  lane.polled = () => {
+    if (nowMs - startMs < 3 * LIMITS.vigilMs && lane.vigil.keep()) lastMs = nowMs;
+  };
+  await lane.run();
+  expect(lastMs - startMs).toBeGreaterThan(2 * LIMITS.vigilMs);
+  expect(nowMs - lastMs).toBeGreaterThanOrEqual(LIMITS.vigilMs);
+  expect(nowMs - lastMs).toBeLessThanOrEqual(LIMITS.vigilMs + LIMITS.lookMs + POLL_MS);
+  expect(lane.rested).toBe(1);
+});
+
+it("lets the event loop turn meanwhile: nobody else waits for longer than a look takes", async () => {
+  const lane = new Lane();
+  const turns: number[] = [];
+  let isOn = true;
+  const others = (): void => {
+    turns.push(lane.polls);
+    if (isOn) setImmediate(others);
+  };
+  setImmediate(others);
+  await lane.run();
+  isOn = false;
+  const waits = turns.slice(1).map((polls, at) => polls - turns[at]!);
+  expect(turns.length).toBeGreaterThanOrEqual(Math.floor(LIMITS.vigilMs / (LIMITS.lookMs + POLL_MS)));
+  expect(Math.max(...waits) * POLL_MS).toBeLessThanOrEqual(LIMITS.lookMs + POLL_MS);
+});
+
+describe("for a lane that never answers in time", () => {
+  it("a few are kept all the same, then runs are let pass, twice as many each time, up to a limit", async () => {
+    const lane = new Lane();
+    const skips: number[] = [];
+    while (skips.at(-1) !== LIMITS.vigilSkips || skips.at(-2) !== LIMITS.vigilSkips) skips.push(await lane.skips());
+    const first = skips.findIndex((count) => count > 0);
+    // The run that tells is the first of them.
+    expect(first).toBe(LIMITS.vigilTries + 1);
+    expect(skips[first]).toBe(2);
+    for (let at = first + 1; at < skips.length; at++) expect(skips[at]).toBe(Math.min(2 * skips[at - 1]!, LIMITS.vigilSkips));
+  });
+
+  it("one answer in time makes good for all, however many were in vain", async () => {
+    const lane = new Lane();
+    for (let at = 0; at < LIMITS.vigilTries + 4; at++) await lane.skips();
+    while (!(await lane.run(1)));
+    for (let at = 0; at <= LIMITS.vigilTries; at++) expect(await lane.skips()).toBe(0);
+    expect(await lane.skips()).toBe(2);
+  });
+});
+
+it("is not kept with a single CPU, where it would keep away whoever is to answer", async () => {
+  const lane = new Lane(await withCpus(1));
+  expect(await lane.run()).toBe(false);
+  expect(lane.rested).toBe(0);
+  expect(lane.polls).toBe(0);
+});

@@ -1,0 +1,150 @@
+/** Frames on a port: they are heard in order and once, whether whoever stays awake fetches them or the event loop brings them. */
+import { once } from "node:events";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
+import { setImmediate as turn } from "node:timers/promises";
+import * as fc from "fast-check";
+import { expect, it, onTestFinished } from "vitest";
+import { BELLS_BYTES, portLink } from "../../src/protocol/link.ts";
+import type { Link } from "../../src/protocol/link.ts";
+
+interface Ends {
+  readonly near: Link;
+  readonly far: Link;
+  /** What the near end has heard, by batch. */
+  readonly heard: (readonly string[])[];
+  readonly port: MessagePort;
+  /** How often somebody has tried to fetch from the near end's port. */
+  readonly receives: () => number;
+}
+
+function ends(): Ends {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  const counters = new Int32Array(new SharedArrayBuffer(BELLS_BYTES));
+  let receives = 0;
+  const receive = (port: MessagePort): { message: unknown } | undefined => {
+    if (port === port1) receives += 1;
+    return receiveMessageOnPort(port);
+  };
+  const near = portLink(port1, { bells: { counters, mine: 0, receive } });
+  const far = portLink(port2, { bells: { counters, mine: 1, receive } });
+  const heard: (readonly string[])[] = [];
+  near.onFrames((frames) => heard.push(frames));
+  return { near, far, heard, port: port1, receives: () => receives };
+}
+
+it("a poll hands over all that has come, in order and in the batches that were sent", () => {
+  const { near, far, heard } = ends();
+  far.send(["a"]);
+  far.send(["b", "c"]);
+  far.send(["d"]);
+  expect(near.poll!()).toBe(true);
+  expect(heard).toEqual([["a"], ["b", "c"], ["d"]]);
+});
+
+it("a poll is false when nothing has come, and when all was handed over already", () => {
+  const { near, far, heard } = ends();
+  expect(near.poll!()).toBe(false);
+  far.send(["a"]);
+  expect(near.poll!()).toBe(true);
+  expect(near.poll!()).toBe(false);
+  expect(heard).toEqual([["a"]]);
+});
+
+it("a poll does not touch the port, whose lock the sender needs, before the bell has rung", () => {
+  const { near, far, receives } = ends();
+  for (let at = 0; at < 100; at++) near.poll!();
+  expect(receives()).toBe(0);
+  far.send(["a"]);
+  near.poll!();
+  const before = receives();
+  expect(before).toBeGreaterThan(0);
+  for (let at = 0; at < 100; at++) near.poll!();
+  expect(receives()).toBe(before);
+});
+
+it("what one sends rings the other's bell and not its own", () => {
+  const { near, far, receives } = ends();
+  near.send(["a"]);
+  expect(near.poll!()).toBe(false);
+  expect(receives()).toBe(0);
+  const heard: (readonly string[])[] = [];
+  far.onFrames((frames) => heard.push(frames));
+  expect(far.poll!()).toBe(true);
+  expect(heard).toEqual([["a"]]);
+});
+
+it("what the event loop has brought is not handed over again, and a poll that finds nothing else is false", async () => {
+  const { near, far, heard, port } = ends();
+  const brought = once(port, "message");
+  far.send(["a", "b"]);
+  await brought;
+  expect(heard).toEqual([["a", "b"]]);
+  expect(near.poll!()).toBe(false);
+  far.send(["c"]);
+  expect(near.poll!()).toBe(true);
+  expect(heard).toEqual([["a", "b"], ["c"]]);
+});
+
+it("what a poll has handed over is not brought again by the event loop", async () => {
+  const { near, far, heard, port } = ends();
+  far.send(["a"]);
+  near.poll!();
+  const brought = once(port, "message");
+  far.send(["b"]);
+  await brought;
+  expect(heard).toEqual([["a"], ["b"]]);
+});
+
+it("a poll in the middle of hearing goes on behind what is being heard", () => {
+  const { near, far } = ends();
+  const heard: string[] = [];
+  near.onFrames((frames) => {
+    heard.push(...frames);
+    near.poll!();
+  });
+  far.send(["a"]);
+  expect(near.poll!()).toBe(true);
+  far.send(["b"]);
+  far.send(["c"]);
+  expect(near.poll!()).toBe(true);
+  expect(heard).toEqual(["a", "b", "c"]);
+});
+
+it("polls and turns of the event loop, in any order, hand over each frame once and in order", async () => {
+  const step = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.constantFrom("poll" as const, "turn" as const));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { near, far, heard, port } = ends();
+      const sent: string[] = [];
+      for (const one of steps) {
+        if (one === "turn") await turn();
+        else if (one === "poll") near.poll!();
+        else {
+          const frames = Array.from({ length: one }, (_, at) => `${sent.length + at}`);
+          sent.push(...frames);
+          far.send(frames);
+        }
+      }
+      near.poll!();
+      port.close();
+      await once(port, "close");
+      expect(heard.flat()).toEqual(sent);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it("a link without bells has no poll", () => {
+  const { port1 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  expect(portLink(port1)).not.toHaveProperty("poll");
+});
+
+it("says when the other end is closed", async () => {
+  const { near, far } = ends();
+  const ended = new Promise((resolve) => near.onEnd(resolve));
+  far.close();
+  expect(await ended).toBe("the port was closed");
+});
