@@ -72,11 +72,11 @@ export const LIMITS = {
   timerSlackMs: 1,
   /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
   lookMs: 0.01,
-  /** How long the gateway's event loop stays awake for an answer: most take a tenth of it. */
-  vigilMs: 0.2,
-  /** After so many in a row that were in vain it lets runs pass, twice as many each time, up to so many. */
-  vigilTries: 4,
-  vigilSkips: 64,
+  /** How long the gateway's event loop stays awake for an answer: most take a tenth of it, and a lane that slept takes so long to wake up. */
+  vigilMs: 0.3,
+  /** What share of its time the gateway may spend on this in vain, and how much at once. */
+  vigilShare: 0.05,
+  vigilCreditMs: 5,
   /** Where so many threads want each CPU, whoever stays awake keeps others from waking: calls took 5 to 11 % less without. */
   lingerCrowd: 2,
   /** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */

@@ -63,13 +63,6 @@ class Lane {
     if (isKept) await promise;
     return isKept;
   }
-
-  /** How many runs are let pass before one is waited for again; that one is in vain, too. */
-  async skips(): Promise<number> {
-    let count = 0;
-    while (!(await this.run())) count += 1;
-    return count;
-  }
 }
 
 it("looks until the answer has come, and not once more", async () => {
@@ -138,23 +131,38 @@ it("lets the event loop turn meanwhile: nobody else waits for longer than a look
 });
 
 describe("for a lane that never answers in time", () => {
-  it("a few are kept all the same, then runs are let pass, twice as many each time, up to a limit", async () => {
+  const atOnce = Math.floor(LIMITS.vigilCreditMs / LIMITS.vigilMs);
+
+  it("a few are kept all the same, and then none for a while", async () => {
     const lane = new Lane();
-    const skips: number[] = [];
-    while (skips.at(-1) !== LIMITS.vigilSkips || skips.at(-2) !== LIMITS.vigilSkips) skips.push(await lane.skips());
-    const first = skips.findIndex((count) => count > 0);
-    // The run that tells is the first of them.
-    expect(first).toBe(LIMITS.vigilTries + 1);
-    expect(skips[first]).toBe(2);
-    for (let at = first + 1; at < skips.length; at++) expect(skips[at]).toBe(Math.min(2 * skips[at - 1]!, LIMITS.vigilSkips));
+    let kept = 0;
+    while (await lane.run()) kept += 1;
+    // What it takes is given back at a rate meanwhile.
+    expect(kept).toBeGreaterThanOrEqual(atOnce);
+    expect(kept).toBeLessThanOrEqual(atOnce * (1 + 2 * LIMITS.vigilShare) + 1);
+    expect(await lane.run()).toBe(false);
   });
 
-  it("one answer in time makes good for all, however many were in vain", async () => {
+  it("no more than its share of the gateway's time is spent in vain, however many runs there are", async () => {
     const lane = new Lane();
-    for (let at = 0; at < LIMITS.vigilTries + 4; at++) await lane.skips();
-    while (!(await lane.run(1)));
-    for (let at = 0; at <= LIMITS.vigilTries; at++) expect(await lane.skips()).toBe(0);
-    expect(await lane.skips()).toBe(2);
+    const startMs = nowMs;
+    let kept = 0;
+    while (nowMs < startMs + 2_000) {
+      if (await lane.run()) kept += 1;
+      else nowMs += 0.5;
+    }
+    const spentMs = kept * LIMITS.vigilMs - LIMITS.vigilCreditMs;
+    expect(spentMs / 2_000).toBeLessThanOrEqual(LIMITS.vigilShare * 1.05);
+    expect(spentMs / 2_000).toBeGreaterThan(LIMITS.vigilShare * 0.7);
+  });
+
+  it("one that is late now and then is waited for every time", async () => {
+    const lane = new Lane();
+    for (let at = 0; at < 1_000; at++) {
+      // One late answer in fifty milliseconds.
+      expect(await lane.run(at % 10 === 0 ? Infinity : 1)).toBe(true);
+      nowMs += 5;
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Trusted side: keeps the gateway's event loop from going to sleep while an answer is about to come. Falling asleep and being woken
  * costs more than most calls take. Everything else that the gateway has to do is done meanwhile: an immediate only says that the loop
- * shall look again at once. A lane whose answers take longer is not waited for in this way, but for one run now and then.
+ * shall look again at once. Answers that take longer were waited for in vain: that may take a small share of the gateway's time, and no more.
  */
 import { availableParallelism } from "node:os";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -23,9 +23,9 @@ export class Vigil {
   #untilMs = 0;
   #isKept = false;
   readonly #watched: Watched;
-  /** How many in a row were in vain, and how often it is to be left out before the next try. */
-  #inVain = 0;
-  #skips = 0;
+  /** Time that may still be spent in vain, as of then. */
+  #creditMs: number = LIMITS.vigilCreditMs;
+  #creditAtMs = 0;
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -33,12 +33,9 @@ export class Vigil {
 
   /** Runs are about to be sent. False: it is not worth it. */
   keep(): boolean {
-    if (!IS_WORTH_IT) return false;
-    if (this.#skips > 0) {
-      this.#skips -= 1;
-      return false;
-    }
-    this.#untilMs = performance.now() + LIMITS.vigilMs;
+    const nowMs = performance.now();
+    if (!IS_WORTH_IT || (this.#creditMs < LIMITS.vigilMs && this.#credited(nowMs) < LIMITS.vigilMs)) return false;
+    this.#untilMs = nowMs + LIMITS.vigilMs;
     if (this.#isKept) return true;
     this.#isKept = true;
     setImmediate(this.#look);
@@ -54,9 +51,13 @@ export class Vigil {
       return;
     }
     this.#isKept = false;
-    this.#inVain = isOver ? 0 : this.#inVain + 1;
-    // A lane that slept takes a while to wake up: that happens. One that is always late has handlers that wait for something.
-    if (this.#inVain > LIMITS.vigilTries) this.#skips = Math.min(2 ** (this.#inVain - LIMITS.vigilTries), LIMITS.vigilSkips);
+    if (!isOver) this.#creditMs = this.#credited(performance.now()) - LIMITS.vigilMs;
     this.#watched.rest();
   };
+
+  #credited(nowMs: number): number {
+    this.#creditMs = Math.min(this.#creditMs + (nowMs - this.#creditAtMs) * LIMITS.vigilShare, LIMITS.vigilCreditMs);
+    this.#creditAtMs = nowMs;
+    return this.#creditMs;
+  }
 }
