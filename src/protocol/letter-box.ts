@@ -115,11 +115,16 @@ export class LetterBox {
     if (this.#looking !== LOOKING.always && this.#hasRoom()) this.#append(0, 0, LOOKING.always);
   }
 
+  /** The other side may be waiting to hear that all was read, so that it can begin its file anew. */
+  acknowledge(): boolean {
+    const isWaitedFor = this.#at >= LONG_BYTES && this.#readTold < this.#read && this.#end + HEADER_BYTES <= LETTER_FILE_BYTES;
+    if (isWaitedFor) this.#append(0, 0, this.#looking);
+    return isWaitedFor;
+  }
+
   /** This side does not look any more. True: it has to look once more, the other side may just have believed that it would. */
   rest(): boolean {
-    // The other side may be waiting to hear that it can begin its file anew.
-    const isWaitedFor = this.#at >= LONG_BYTES && this.#readTold < this.#read && this.#end + HEADER_BYTES <= LETTER_FILE_BYTES;
-    if (this.#looking === LOOKING.not && !isWaitedFor) return false;
+    if (this.#looking === LOOKING.not) return this.acknowledge();
     this.#append(0, 0, LOOKING.not);
     return true;
   }

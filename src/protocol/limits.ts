@@ -68,12 +68,16 @@ export const LIMITS = {
   flushMs: 0.1,
   /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. */
   lingerMs: 0.2,
+  /** If that was no use it is left out, twice as often each time, up to so often. */
+  lingerSkips: 16,
+  /** Whoever finds that so much time has passed between two glances was not on a CPU. */
+  awayMs: 0.05,
   /** How late the clocks of a sandbox's threads may ring, so that several ring at once. Node's own timers are no finer. */
   timerSlackMs: 1,
   /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
   lookMs: 0.01,
-  /** How long the gateway's event loop stays awake for an answer: most take a tenth of it, and a lane that slept takes so long to wake up. */
-  vigilMs: 0.3,
+  /** How long the gateway's event loop stays awake for the answer of a lane that is awake: most take a fifth of it. */
+  vigilMs: 0.1,
   /** What share of its time the gateway may spend on this in vain, and how much at once. */
   vigilShare: 0.05,
   vigilCreditMs: 5,

@@ -16,6 +16,10 @@ export interface Link {
    * stays awake; the event loop has to turn now and then all the same. Missing: only the event loop can tell.
    */
   poll?(): boolean;
+  /** There are things that polling does not find, and only the event loop brings. */
+  readonly hasTwoWays?: boolean;
+  /** Is somebody polling at the other end? Then an answer is worth staying awake for: who sleeps has to be woken, and may need this very CPU for it. */
+  isHeard?(): boolean;
   /** From now on somebody polls, until they rest. */
   stayAwake?(): void;
   /** From now on nobody polls. */
@@ -25,15 +29,17 @@ export interface Link {
   close(): void;
 }
 
-/** Two counters of shared memory, one for each end of a port: whoever sends counts the other's up. */
+/** Shared memory of both ends of a port: a counter for each, which whoever sends counts up for the other, and whether each is polling. */
 export interface Bells {
-  readonly counters: Int32Array;
+  readonly memory: Int32Array;
   readonly mine: 0 | 1;
   /** `node:worker_threads`' receiveMessageOnPort, from whoever may import it. It takes a lock, and whoever holds that all the time keeps the sender waiting. */
   readonly receive: (port: MessagePort) => { message: unknown } | undefined;
 }
 
-export const BELLS_BYTES = 2 * Int32Array.BYTES_PER_ELEMENT;
+export const BELLS_BYTES = 4 * Int32Array.BYTES_PER_ELEMENT;
+/** Where the second pair begins. */
+const POLLS = 2;
 
 /** `notify` is set on the lane's end of a link for synchronous runs: the host sleeps on it. */
 export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32Array; bells?: Bells } = {}): Link {
@@ -49,7 +55,7 @@ export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32A
     send: (frames) => {
       // One frame is the common case, and a string is the cheapest thing to clone.
       port.postMessage(frames.length === 1 ? frames[0] : frames);
-      if (bells) Atomics.add(bells.counters, 1 - bells.mine, 1);
+      if (bells) Atomics.add(bells.memory, 1 - bells.mine, 1);
       if (notify) {
         Atomics.add(notify, 0, 1);
         Atomics.notify(notify, 0);
@@ -57,7 +63,7 @@ export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32A
     },
     ...(bells && {
       poll: () => {
-        const rung = Atomics.load(bells.counters, bells.mine);
+        const rung = Atomics.load(bells.memory, bells.mine);
         if (rung === heard) return false;
         heard = rung;
         let received = bells.receive(port);
@@ -66,6 +72,10 @@ export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32A
         for (; received; received = bells.receive(port)) take(received.message as string | readonly string[]);
         return true;
       },
+      isHeard: () => Atomics.load(bells.memory, POLLS + 1 - bells.mine) === 1,
+      stayAwake: () => void Atomics.store(bells.memory, POLLS + bells.mine, 1),
+      // The event loop is told of every message, polled or not.
+      rest: () => void Atomics.store(bells.memory, POLLS + bells.mine, 0),
     }),
     close: () => port.close(),
   };

@@ -115,6 +115,7 @@ class SocketLink implements Link {
 }
 
 class LetterLink extends SocketLink {
+  readonly hasTwoWays = true;
   readonly #box: LetterBox;
   readonly #looking: (typeof LOOKING)["once" | "always"];
   /** When the other side was last seen to look: one that stays awake does so for a while only. */
@@ -129,7 +130,7 @@ class LetterLink extends SocketLink {
 
   override send(frames: readonly string[], isAwaited = false): void {
     if (this.socket.destroyed) return;
-    const length = isAwaited && this.#isWatched() ? encodeFramesInto(this.#box.paper, frames) : undefined;
+    const length = isAwaited && this.isHeard() ? encodeFramesInto(this.#box.paper, frames) : undefined;
     if (length === undefined) return this.write(encodeFrames(frames));
     this.#hasRung = false;
     this.guarded(() => this.#box.put(length, this.sent, this.#looking));
@@ -146,6 +147,16 @@ class LetterLink extends SocketLink {
     }
     this.#ringIfForgotten();
     return false;
+  }
+
+  isHeard(): boolean {
+    // Who said so a moment ago still does.
+    if (!this.#box.isWatched || performance.now() - this.#watchedMs > LIMITS.lingerMs)
+      this.guarded(() => {
+        this.#box.look();
+        this.#box.acknowledge();
+      });
+    return this.#box.isWatched;
   }
 
   stayAwake(): void {
@@ -180,10 +191,5 @@ class LetterLink extends SocketLink {
     if (!this.#box.isForgotten || this.#hasRung || this.socket.destroyed) return;
     this.#hasRung = true;
     this.write(encodeFrames([RING]));
-  }
-
-  #isWatched(): boolean {
-    if (!this.#box.isWatched) return false;
-    return this.#looking === LOOKING.always || performance.now() - this.#watchedMs < LIMITS.lingerMs;
   }
 }

@@ -14,6 +14,7 @@ import { errorJson } from "./answer.ts";
 import { GuestCode } from "./cell.ts";
 import { Hop } from "./hop.ts";
 import type { HopLane, LaneRoute } from "./hop.ts";
+import { Linger } from "./linger.ts";
 import { Resident } from "./resident.ts";
 import type { Entry, ResidentEvents } from "./resident.ts";
 
@@ -46,8 +47,7 @@ export class Lane {
   #lateSinceMs = 0;
   #firstUnsentMs = 0;
   #isServing = false;
-  #isLingering = false;
-  #awakeUntilMs = 0;
+  readonly #linger: Linger;
 
   readonly #events: ResidentEvents = {
     opened: ({ id }, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell: id, ok, loadMs }, body)),
@@ -63,6 +63,16 @@ export class Lane {
     this.#main = main;
     this.#sync = sync;
     this.#gauge = gauge;
+    this.#linger = new Linger({
+      poll: () => this.#main.poll?.() ?? false,
+      hasTwoWays: main.hasTwoWays === true,
+      isCrowded: () => this.#gauge.crowd >= LIMITS.lingerCrowd,
+      awake: () => this.#main.stayAwake?.(),
+      rests: () => {
+        this.#sweepLate();
+        this.#main.rest?.();
+      },
+    });
     this.attach(main);
   }
 
@@ -89,6 +99,7 @@ export class Lane {
   }
 
   dispose(): void {
+    this.#linger.end();
     for (const resident of this.#residents.values()) resident.dispose();
     this.#residents.clear();
     this.#touched.clear();
@@ -117,33 +128,10 @@ export class Lane {
     this.#touched.clear();
     this.#flush();
     this.#isServing = false;
-    this.#linger();
+    this.#linger.begin();
     // Who stays awake does that when nothing comes any more, or too much. Not by a timer: with one pending, falling asleep costs the kernel half as much again.
-    if (!this.#isLingering || performance.now() - this.#lateSinceMs > LIMITS.sweepMs) this.#sweepLate();
+    if (!this.#linger.isOn || performance.now() - this.#lateSinceMs > LIMITS.sweepMs) this.#sweepLate();
   }
-
-  #linger(): void {
-    if (this.#gauge.crowd >= LIMITS.lingerCrowd) return;
-    this.#awakeUntilMs = performance.now() + LIMITS.lingerMs;
-    if (this.#isLingering) return;
-    this.#isLingering = true;
-    this.#main.stayAwake?.();
-    setImmediate(this.#stayAwake);
-  }
-
-  /** Looks at the link again and again; an immediate lets the event loop turn in between, and keeps it from going to sleep. */
-  readonly #stayAwake = (): void => {
-    const lookUntilMs = performance.now() + LIMITS.lookMs;
-    do this.#main.poll?.();
-    while (performance.now() < lookUntilMs);
-    this.#isLingering = performance.now() < this.#awakeUntilMs && this.#sides.size > 0;
-    if (this.#isLingering) {
-      setImmediate(this.#stayAwake);
-    } else {
-      this.#sweepLate();
-      this.#main.rest?.();
-    }
-  };
 
   #sweepLate(): void {
     this.#lateSinceMs = 0;
@@ -232,7 +220,7 @@ export class Lane {
       if (side.outbox.length === 0) continue;
       const frames = side.outbox;
       side.outbox = [];
-      link.send(frames, this.#isLingering);
+      link.send(frames, this.#linger.isOn);
     }
   }
 }

@@ -36,7 +36,7 @@ function linksOf(endpoint: Endpoint): { main: Link; sync: Link } {
   if (!("port" in endpoint)) return { main: inherited(endpoint.fd, endpoint.letters), sync: inherited(endpoint.syncFd) };
   const { port, bells, syncPort, notify } = endpoint;
   return {
-    main: portLink(port, { bells: { counters: bells, mine: 1, receive: receiveMessageOnPort } }),
+    main: portLink(port, { bells: { memory: bells, mine: 1, receive: receiveMessageOnPort } }),
     sync: portLink(syncPort, { notify }),
   };
 }

@@ -22,7 +22,7 @@ export function startThreadUnit(lanes: number): LaneUnit {
     startPool(channels.map(({ main, bells, sync, notify, gauge }) => ({ port: main.port2, bells, syncPort: sync.port2, notify, gauge }))),
   );
   const links = channels.map(({ main, bells }) =>
-    portLink(main.port1, { bells: { counters: bells, mine: 0, receive: receiveMessageOnPort } }),
+    portLink(main.port1, { bells: { memory: bells, mine: 0, receive: receiveMessageOnPort } }),
   );
   let stopWatching: (() => void) | undefined;
   const hangUp = (): void => {

@@ -38,6 +38,7 @@ class Lane {
   constructor(Kind = Kept) {
     this.vigil = new Kind({
       isOver: () => this.isOver,
+      heardOtherwise: () => 0,
       poll: () => {
         this.polls += 1;
         nowMs += POLL_MS;
@@ -85,7 +86,7 @@ it("does not look at all for what was answered before its turn", async () => {
 it("goes on when something was heard that was not all", async () => {
   let heard = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const vigil = new Kept({ isOver: () => heard === 5, poll: () => (heard += 1) > 0, rest: resolve });
+  const vigil = new Kept({ isOver: () => heard === 5, poll: () => (heard += 1) > 0, heardOtherwise: () => 0, rest: resolve });
   expect(vigil.keep()).toBe(true);
   await promise;
   expect(heard).toBe(5);

@@ -21,14 +21,14 @@ interface Ends {
 function ends(): Ends {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
-  const counters = new Int32Array(new SharedArrayBuffer(BELLS_BYTES));
+  const memory = new Int32Array(new SharedArrayBuffer(BELLS_BYTES));
   let receives = 0;
   const receive = (port: MessagePort): { message: unknown } | undefined => {
     if (port === port1) receives += 1;
     return receiveMessageOnPort(port);
   };
-  const near = portLink(port1, { bells: { counters, mine: 0, receive } });
-  const far = portLink(port2, { bells: { counters, mine: 1, receive } });
+  const near = portLink(port1, { bells: { memory, mine: 0, receive } });
+  const far = portLink(port2, { bells: { memory, mine: 1, receive } });
   const heard: (readonly string[])[] = [];
   near.onFrames((frames) => heard.push(frames));
   return { near, far, heard, port: port1, receives: () => receives };

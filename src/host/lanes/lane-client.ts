@@ -77,6 +77,7 @@ export class LaneClient {
   readonly #vigil = new Vigil({
     isOver: () => this.#pending.size === 0,
     poll: () => this.#link?.poll?.() ?? false,
+    heardOtherwise: () => (this.#link?.hasTwoWays ? this.#heard : 0),
     rest: () => this.#link?.rest?.(),
   });
   #suspicion: NodeJS.Timeout | undefined;
@@ -325,7 +326,7 @@ export class LaneClient {
       }
     }
     if (frames.length === 0) return;
-    this.#link.send(frames, this.#pending.size > 0 && this.#vigil.keep());
+    this.#link.send(frames, this.#pending.size > 0 && this.#link.isHeard?.() === true && this.#vigil.keep());
   }
 
   #receive(frame: string): void {

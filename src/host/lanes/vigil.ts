@@ -12,6 +12,8 @@ export interface Watched {
   isOver(): boolean;
   /** Hears what it says, if it says something. */
   poll(): boolean;
+  /** How often it has said something that the event loop may have brought and polling does not find. */
+  heardOtherwise(): number;
   /** Nobody listens as closely from now on. */
   rest(): void;
 }
@@ -23,6 +25,9 @@ export class Vigil {
   #untilMs = 0;
   #isKept = false;
   readonly #watched: Watched;
+  /** The last that was heard was found by looking: otherwise the event loop brings it, and shall not wait for us. */
+  #isFound = true;
+  #heard = 0;
   /** Time that may still be spent in vain, as of then. */
   #creditMs: number = LIMITS.vigilCreditMs;
   #creditAtMs = 0;
@@ -44,7 +49,15 @@ export class Vigil {
 
   readonly #look = (): void => {
     const lookUntilMs = performance.now() + LIMITS.lookMs;
-    while (!this.#watched.isOver() && !this.#watched.poll() && performance.now() < lookUntilMs);
+    if (this.#watched.heardOtherwise() !== this.#heard) this.#isFound = false;
+    while (!this.#watched.isOver()) {
+      if (this.#watched.poll()) {
+        this.#isFound = true;
+        break;
+      }
+      if (!this.#isFound || performance.now() >= lookUntilMs) break;
+    }
+    this.#heard = this.#watched.heardOtherwise();
     const isOver = this.#watched.isOver();
     if (!isOver && performance.now() < this.#untilMs) {
       setImmediate(this.#look);
