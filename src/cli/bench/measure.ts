@@ -54,8 +54,12 @@ export interface LatencyOptions {
   readonly pick?: number;
 }
 
-/** The other contestants' blocks left this one's threads asleep and its caches cold: these calls wake them and are not counted. */
-const SETTLING_CALLS = 3;
+/**
+ * The other contestants' blocks left this one's threads asleep, on whatever cores, and its caches cold: these calls wake them and are not counted. (On two cores it takes threads
+ * ten calls or more to find a core each again. What the first call after a pause takes is another question, with a case of its own.)
+ */
+const SETTLING_CALLS = 30;
+const SETTLING_MS = 10;
 
 /** Rounds as the counted ones, so that the pattern itself is warm. */
 const UNCOUNTED_ROUNDS = 5;
@@ -79,7 +83,7 @@ export function latency<T extends readonly Contestant[]>(
   const block = async ({ call }: Contestant, from: number): Promise<number[]> => {
     let at = from;
     const until = performance.now() + BLOCK_MS;
-    for (let i = 0; i < SETTLING_CALLS && performance.now() < until; i++) await call(at++);
+    await settle(() => call(at++));
     const times: number[] = [];
     for (let sample = 0; sample < samples; sample++) {
       const started = performance.now();
@@ -97,7 +101,7 @@ export function throughput<T extends readonly Contestant[]>(contestants: T, effo
   const calls = inFlight * 10;
   return takeTurns(contestants, effort, "calls/ms", async ({ call }, from) => {
     const until = performance.now() + BLOCK_MS;
-    for (let i = 0; i < SETTLING_CALLS && performance.now() < until; i++) await call(from);
+    await settle(() => call(from));
     let begun = 0;
     const keepOneOpen = async (): Promise<void> => {
       do await call(from + begun++);
@@ -107,6 +111,11 @@ export function throughput<T extends readonly Contestant[]>(contestants: T, effo
     await Promise.all(Array.from({ length: inFlight }, keepOneOpen));
     return [begun / (performance.now() - started)];
   });
+}
+
+async function settle(call: () => unknown): Promise<void> {
+  const until = performance.now() + SETTLING_MS;
+  for (let i = 0; i < SETTLING_CALLS && performance.now() < until; i++) await call();
 }
 
 /** Per-round values of one contestant over another's. */
