@@ -19,6 +19,9 @@ interface Definition {
   readonly type: string;
   readonly checks?: readonly unknown[];
   readonly coerce?: boolean;
+  /** Of kinds that are made of another one, such as whole numbers of numbers. */
+  readonly check?: unknown;
+  readonly format?: unknown;
   readonly innerType: z.ZodType;
   readonly element: z.ZodType;
   readonly shape: Readonly<Record<string, z.ZodType>>;
@@ -32,8 +35,22 @@ interface Definition {
 
 function checkOf(schema: z.ZodType): Accepts {
   const definition = schema._zod.def as unknown as Definition;
-  const isPlain = (definition.checks?.length ?? 0) === 0 && definition.coerce !== true;
-  return (isPlain ? MAKERS[definition.type]?.(definition) : undefined) ?? ((value) => schema.safeParse(value).success);
+  const least = leastLength(definition);
+  if (least !== undefined) return (value) => typeof value === "string" && value.length >= least;
+  return (isUnconditional(definition) ? MAKERS[definition.type]?.(definition) : undefined) ?? ((value) => schema.safeParse(value).success);
+}
+
+/** A text of so many characters, and no other condition; undefined: it is something else. */
+function leastLength(definition: Definition): number | undefined {
+  const { type, checks } = definition;
+  const [only] = (checks ?? []) as { readonly _zod: { readonly def: { readonly check: string; readonly minimum?: number } } }[];
+  if (type !== "string" || !isUnconditional({ ...definition, checks: [] }) || checks?.length !== 1 || only!._zod.def.check !== "min_length")
+    return undefined;
+  return only!._zod.def.minimum;
+}
+
+function isUnconditional({ checks, coerce, check, format }: Definition): boolean {
+  return (checks?.length ?? 0) === 0 && coerce !== true && check === undefined && format === undefined;
 }
 
 /** By kind of schema. Undefined: zod is asked. */
@@ -56,7 +73,12 @@ const MAKERS: Readonly<Record<string, (definition: Definition) => Accepts | unde
   },
   array: ({ element }) => {
     const check = checkOf(element);
-    return (value) => Array.isArray(value) && value.every(check);
+    return (value) => {
+      if (!Array.isArray(value)) return false;
+      // Not `every`, which passes over holes.
+      for (let at = 0; at < value.length; at++) if (!check(value[at])) return false;
+      return true;
+    };
   },
   union: ({ options }) => {
     const checks = options.map(checkOf);
@@ -86,7 +108,7 @@ const MAKERS: Readonly<Record<string, (definition: Definition) => Accepts | unde
 
 function isPlainly(schema: z.ZodType, type: string): boolean {
   const definition = schema._zod.def as unknown as Definition;
-  return definition.type === type && (definition.checks?.length ?? 0) === 0;
+  return definition.type === type && isUnconditional(definition);
 }
 
 function isOneOf(values: readonly unknown[]): Accepts {
