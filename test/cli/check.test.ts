@@ -49,6 +49,18 @@ describe("creel check", () => {
     expect(findings.problems.every(({ fix }) => !fix?.includes("npm"))).toBe(true);
   });
 
+  it.each(["the plugin's own folder", "the root folder"])("names the same places when it is called from %s", async (where) => {
+    const root = folder({ "src/index.js": "export default () => { window.x = 1; };\n", "package.json": `{"main":"src/index.js"}` });
+    const before = process.cwd();
+    process.chdir(where === "the root folder" ? "/" : root);
+    try {
+      const { problems } = await examine(root, "auto");
+      expect(problems.filter(({ step }) => step === "types").map(({ at }) => at)).toEqual(["src/index.js:1:24"]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
   it("of JavaScript only absent names are said, and types can be left out", async () => {
     const files = { "index.js": `export default (api) => { let x = 1; x = "text"; api.on("llm_input", () => { window.x = x; }); };\n` };
     const findings = await check(files);

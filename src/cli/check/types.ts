@@ -103,7 +103,9 @@ function pluginTypes(): string {
 
 function compile(tsc: string, config: string): Promise<string[]> {
   return new Promise((done, fail) => {
-    execFile(process.execPath, [tsc, "-p", config, "--pretty", "false"], { maxBuffer: 16 * 2 ** 20 }, (error, stdout, stderr) => {
+    // It names files as seen from where it runs: that is to be the same place whoever calls, and from wherever.
+    const options = { cwd: dirname(config), maxBuffer: 16 * 2 ** 20 };
+    execFile(process.execPath, [tsc, "-p", config, "--pretty", "false"], options, (error, stdout, stderr) => {
       const lines = stdout.split("\n").filter((line) => line.trim() !== "");
       // It exits with an error when it has found something; without a line it could not even start.
       if (error && lines.length === 0) fail(new Error(`TypeScript failed: ${stderr || error.message}`));
