@@ -4,7 +4,7 @@
  */
 import type * as z from "zod";
 
-export type Accepts = (value: unknown) => boolean;
+type Accepts = (value: unknown) => boolean;
 
 const known = new WeakMap<z.ZodType, Accepts>();
 
@@ -33,11 +33,25 @@ interface Definition {
   readonly valueType: z.ZodType;
 }
 
+/** Those that are being looked at: a schema may hold itself. */
+const open = new Set<z.ZodType>();
+
 function checkOf(schema: z.ZodType): Accepts {
+  // By then it will be known.
+  if (open.has(schema)) return (value) => accepts(schema, value);
+  open.add(schema);
+  try {
+    return madeOf(schema) ?? ((value) => schema.safeParse(value).success);
+  } finally {
+    open.delete(schema);
+  }
+}
+
+function madeOf(schema: z.ZodType): Accepts | undefined {
   const definition = schema._zod.def as unknown as Definition;
   const least = leastLength(definition);
   if (least !== undefined) return (value) => typeof value === "string" && value.length >= least;
-  return (isUnconditional(definition) ? MAKERS[definition.type]?.(definition) : undefined) ?? ((value) => schema.safeParse(value).success);
+  return isUnconditional(definition) ? MAKERS[definition.type]?.(definition) : undefined;
 }
 
 /** A text of so many characters, and no other condition; undefined: it is something else. */

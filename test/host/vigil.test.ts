@@ -1,7 +1,8 @@
 /** A vigil keeps the event loop awake for an answer that is about to come: not for long, not in vain too often, and nobody else has to wait for it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Vigil } from "../../src/host/lanes/vigil.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { movedClock } from "../support/clock.ts";
 
 const POLL_MS = LIMITS.lookMs / 4;
 
@@ -18,12 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => vi.doUnmock("node:os"));
 
-let nowMs = 0;
-beforeEach(() => {
-  nowMs = 1_000;
-  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
-  return () => void vi.restoreAllMocks();
-});
+const clock = movedClock();
 
 /** A lane that answers after so many looks, each of which takes a moment by the clock. */
 class Lane {
@@ -41,7 +37,7 @@ class Lane {
       heardOtherwise: () => 0,
       poll: () => {
         this.polls += 1;
-        nowMs += POLL_MS;
+        clock.nowMs += POLL_MS;
         this.polled();
         this.isOver = this.polls >= this.answersAt;
         return this.isOver;
@@ -94,24 +90,24 @@ it("goes on when something was heard that was not all", async () => {
 
 it("ends when no answer has come in time, and rests then", async () => {
   const lane = new Lane();
-  const startMs = nowMs;
+  const startMs = clock.nowMs;
   expect(await lane.run()).toBe(true);
   expect(lane.rested).toBe(1);
-  expect(nowMs - startMs).toBeGreaterThanOrEqual(LIMITS.vigilMs);
-  expect(nowMs - startMs).toBeLessThanOrEqual(LIMITS.vigilMs + LIMITS.lookMs + POLL_MS);
+  expect(clock.nowMs - startMs).toBeGreaterThanOrEqual(LIMITS.vigilMs);
+  expect(clock.nowMs - startMs).toBeLessThanOrEqual(LIMITS.vigilMs + LIMITS.lookMs + POLL_MS);
 });
 
 it("is one vigil for all runs meanwhile, and as long as the last of them needs", async () => {
   const lane = new Lane();
-  const startMs = nowMs;
+  const startMs = clock.nowMs;
   let lastMs = 0;
   lane.polled = () => {
-    if (nowMs - startMs < 3 * LIMITS.vigilMs && lane.vigil.keep()) lastMs = nowMs;
+    if (clock.nowMs - startMs < 3 * LIMITS.vigilMs && lane.vigil.keep()) lastMs = clock.nowMs;
   };
   await lane.run();
   expect(lastMs - startMs).toBeGreaterThan(2 * LIMITS.vigilMs);
-  expect(nowMs - lastMs).toBeGreaterThanOrEqual(LIMITS.vigilMs);
-  expect(nowMs - lastMs).toBeLessThanOrEqual(LIMITS.vigilMs + LIMITS.lookMs + POLL_MS);
+  expect(clock.nowMs - lastMs).toBeGreaterThanOrEqual(LIMITS.vigilMs);
+  expect(clock.nowMs - lastMs).toBeLessThanOrEqual(LIMITS.vigilMs + LIMITS.lookMs + POLL_MS);
   expect(lane.rested).toBe(1);
 });
 
@@ -146,11 +142,11 @@ describe("for a lane that never answers in time", () => {
 
   it("no more than its share of the gateway's time is spent in vain, however many runs there are", async () => {
     const lane = new Lane();
-    const startMs = nowMs;
+    const startMs = clock.nowMs;
     let kept = 0;
-    while (nowMs < startMs + 2_000) {
+    while (clock.nowMs < startMs + 2_000) {
       if (await lane.run()) kept += 1;
-      else nowMs += 0.5;
+      else clock.nowMs += 0.5;
     }
     const spentMs = kept * LIMITS.vigilMs - LIMITS.vigilCreditMs;
     expect(spentMs / 2_000).toBeLessThanOrEqual(LIMITS.vigilShare * 1.05);
@@ -162,7 +158,7 @@ describe("for a lane that never answers in time", () => {
     for (let at = 0; at < 1_000; at++) {
       // One late answer in fifty milliseconds.
       expect(await lane.run(at % 10 === 0 ? Infinity : 1)).toBe(true);
-      nowMs += 5;
+      clock.nowMs += 5;
     }
   });
 });

@@ -42,6 +42,22 @@ describe.each(HOOKS.map((hook) => [hook.name, hook] as const))("%s", (_, hook) =
   });
 });
 
+it("a schema that holds itself is accepted exactly when zod accepts it, however deep", () => {
+  const tree: z.ZodType = z.looseObject({
+    name: z.string(),
+    get children(): z.ZodType {
+      return z.array(tree).optional();
+    },
+  });
+  const values = [
+    { name: "a" },
+    { name: "a", children: [{ name: "b", children: [{ name: "c" }] }] },
+    { name: "a", children: [{ name: "b", children: [{}] }] },
+  ];
+  expect(values.map((value) => accepts(tree, value))).toEqual([true, true, false]);
+  expect(values.map((value) => tree.safeParse(value).success)).toEqual([true, true, false]);
+});
+
 it.each([
   ["a text of at least one character", z.string().min(1), ["", "a", 1, undefined]],
   ["a text with other conditions", z.string().min(1).max(3), ["", "abc", "abcd"]],

@@ -1,17 +1,13 @@
 /** A lane that has answered stays awake for a moment: as long as that helps, and no longer. */
 import { setImmediate as turn } from "node:timers/promises";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { Linger } from "../../src/sandbox/linger.ts";
+import { movedClock } from "../support/clock.ts";
 
 const POLL_MS = LIMITS.lookMs / 4;
 
-let nowMs = 0;
-beforeEach(() => {
-  nowMs = 1_000;
-  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
-  return () => void vi.restoreAllMocks();
-});
+const clock = movedClock();
 
 /** Its link brings something after so many glances, each of which takes a moment by the clock. */
 class Lane {
@@ -23,7 +19,7 @@ class Lane {
   rested = 0;
   readonly linger: Linger = new Linger({
     poll: () => {
-      nowMs += this.glanceMs;
+      clock.nowMs += this.glanceMs;
       this.glances += 1;
       if (this.glances < this.comesAt) return false;
       this.comesAt = Infinity;
@@ -49,19 +45,19 @@ class Lane {
 
 it("looks for as long as it may after it has answered, says so before and after, and rests", async () => {
   const lane = new Lane();
-  const startMs = nowMs;
+  const startMs = clock.nowMs;
   expect(await lane.serve()).toBe(true);
-  expect(nowMs - startMs).toBeGreaterThanOrEqual(LIMITS.lingerMs);
-  expect(nowMs - startMs).toBeLessThanOrEqual(LIMITS.lingerMs + LIMITS.lookMs + POLL_MS);
+  expect(clock.nowMs - startMs).toBeGreaterThanOrEqual(LIMITS.lingerMs);
+  expect(clock.nowMs - startMs).toBeLessThanOrEqual(LIMITS.lingerMs + LIMITS.lookMs + POLL_MS);
   expect([lane.awakened, lane.rested]).toEqual([1, 1]);
 });
 
 it("what comes meanwhile is served at once, and begins the time anew", async () => {
   const lane = new Lane();
-  const startMs = nowMs;
+  const startMs = clock.nowMs;
   const comesAt = Math.floor((0.8 * LIMITS.lingerMs) / POLL_MS);
   await lane.serve(comesAt);
-  expect(nowMs - startMs).toBeGreaterThanOrEqual(comesAt * POLL_MS + LIMITS.lingerMs);
+  expect(clock.nowMs - startMs).toBeGreaterThanOrEqual(comesAt * POLL_MS + LIMITS.lingerMs);
   expect([lane.awakened, lane.rested]).toEqual([1, 1]);
 });
 
