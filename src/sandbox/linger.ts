@@ -37,8 +37,8 @@ export class Linger {
   }
 
   /** The lane has served something. */
-  begin(): void {
-    this.#untilMs = performance.now() + LIMITS.lingerMs;
+  begin(nowMs: number): void {
+    this.#untilMs = nowMs + LIMITS.lingerMs;
     this.#isFound = this.#isPolling || !this.#lane.hasTwoWays;
     if (this.isOn) {
       this.#hasServed = true;
@@ -58,7 +58,8 @@ export class Linger {
 
   readonly #look = (): void => {
     let nowMs = performance.now();
-    const untilMs = nowMs + LIMITS.lookMs;
+    let untilMs = nowMs + LIMITS.lookMs;
+    const latestMs = nowMs + LIMITS.lingerMs;
     let wasAway = false;
     do {
       const beforeMs = nowMs;
@@ -67,6 +68,8 @@ export class Linger {
       this.#isPolling = false;
       nowMs = performance.now();
       wasAway = !served && nowMs - beforeMs > LIMITS.awayMs;
+      // Whoever was just answered may be about to ask again: that is not the moment to let the event loop turn. For ever it cannot wait either.
+      if (served) untilMs = Math.min(nowMs + LIMITS.lookMs, latestMs);
     } while (this.#isFound && !wasAway && nowMs < untilMs);
     if (!wasAway && nowMs < this.#untilMs) {
       setImmediate(this.#look);

@@ -23,7 +23,7 @@ class Lane {
       this.glances += 1;
       if (this.glances < this.comesAt) return false;
       this.comesAt = Infinity;
-      this.linger.begin();
+      this.linger.begin(clock.nowMs);
       return true;
     },
     hasTwoWays: false,
@@ -36,7 +36,7 @@ class Lane {
   async serve(comesAt = Infinity): Promise<boolean> {
     this.glances = 0;
     this.comesAt = comesAt;
-    this.linger.begin();
+    this.linger.begin(clock.nowMs);
     if (!this.linger.isOn) return false;
     while (this.linger.isOn) await turn();
     return true;
@@ -98,7 +98,7 @@ it("gives its CPU up when somebody else has had it meanwhile", async () => {
 
 it("ends at once when the lane does", async () => {
   const lane = new Lane();
-  lane.linger.begin();
+  lane.linger.begin(clock.nowMs);
   lane.linger.end();
   while (lane.linger.isOn) await turn();
   expect(lane.glances * POLL_MS).toBeLessThanOrEqual(LIMITS.lookMs + POLL_MS);

@@ -1,4 +1,5 @@
 /** Inside the isolate: what the plugin has declared while it registers, and the functions behind it. */
+import { seenArguments } from "./arity.ts";
 import { bare, isThenable, NativeError, parse, stringify } from "./primordials.ts";
 import { settled } from "./abortable.ts";
 import type { FunctionKind } from "../../protocol/functions.ts";
@@ -14,6 +15,8 @@ export interface Declared {
 
 /** The plugin's handlers and functions; the position is the number the host knows one by. */
 export const handlers: Handler[] = [];
+/** By the same position: how many of its arguments it can see. */
+export const seen: number[] = [];
 export const declared: Declared[] = [];
 let open = true;
 
@@ -29,6 +32,7 @@ export function isRegistering(): boolean {
 export function declareHandler(hook: string, handler: Handler, options: unknown, what: string): void {
   if (!open) throw new NativeError(`${what} was called after register had returned`);
   declared[declared.length] = bare({ hook, options: options ?? bare({}) });
+  seen[handlers.length] = seenArguments(handler);
   handlers[handlers.length] = handler;
 }
 

@@ -9,7 +9,7 @@ import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol
 import { createApi } from "./api.ts";
 import { abortCall } from "./abortable.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
-import { declared, endRegistration, handlers } from "./declared.ts";
+import { declared, endRegistration, handlers, seen } from "./declared.ts";
 import { describeError } from "./describe.ts";
 import { keep, take } from "./handles.ts";
 import { given } from "./given.ts";
@@ -85,8 +85,7 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   returned = undefined;
   beginTurn(number);
   try {
-    const handler = handlers[handlerOf(number)]!;
-    returned = settle(handler(parse(eventText), parse(contextText)), number, resultText);
+    returned = settle(handle(handlerOf(number), eventText, contextText), number, resultText);
     if (ticks.drain !== undefined) ticks.drain();
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
@@ -101,10 +100,14 @@ function marked(answer: Returned): Returned {
 
 /** As dispatch, for a handler whose result nobody reads: it need not even be data. */
 function observe(number: number, eventText: string, contextText: string): Returned {
-  return turn(number, () => {
-    const handler = handlers[handlerOf(number)]!;
-    return settle(handler(parse(eventText), parse(contextText)), number, noResult);
-  });
+  return turn(number, () => settle(handle(handlerOf(number), eventText, contextText), number, noResult));
+}
+
+/** What it cannot see is not parsed. */
+function handle(at: number, eventText: string, contextText: string): unknown {
+  const handler = handlers[at]!;
+  const sees = seen[at]!;
+  return handler(sees > 0 ? parse(eventText) : undefined, sees > 1 ? parse(contextText) : undefined);
 }
 
 function noResult(): Returned {
