@@ -48,7 +48,7 @@ import { drive } from "./runner/drive.ts";
 import { prepare } from "./runner/prepare.ts";
 import type { Prepared } from "./runner/prepare.ts";
 import type { RunInput } from "./runner/run-input.ts";
-import { walk } from "./runner/walk.ts";
+import { Walk } from "./runner/walk.ts";
 import { RecursionGuard } from "./recursion.ts";
 import { Reporter } from "./reporter.ts";
 import { idleFailures } from "./remarks.ts";
@@ -316,12 +316,13 @@ export class CoreHost {
     const input = this.#input(hook, plan, prepare(hook, event, context));
     // What its handlers ask of us is heard when we are back, and then it is over.
     this.#causes.finished(input.cause);
-    const steps = walk(input);
-    let next = steps.next();
-    while (!next.done) next = steps.next(this.#sync.run(next.value));
-    this.#breaker.learn(input, next.value);
-    this.#reporter.report(next.value, startedMs, input);
-    return next.value;
+    const walk = new Walk(input);
+    let hop = walk.next();
+    while (hop) hop = walk.next(this.#sync.run(hop));
+    const outcome = walk.outcome!;
+    this.#breaker.learn(input, outcome);
+    this.#reporter.report(outcome, startedMs, input);
+    return outcome;
   }
 
   plugins(): PluginReport[] {
@@ -463,8 +464,12 @@ export class CoreHost {
     if (this.#plugins.mayAsk) this.#causes.remember(this.#runs, hook.name, chain);
     const isNested = hook.guardsNesting === true && this.#causes.isInside(hook.name, chain);
     const failure = this.#options.failure[hook.name] ?? hook.failure;
+    const { event, eventText, context, contextText } = prepared;
     return {
-      ...prepared,
+      event,
+      eventText,
+      context,
+      contextText,
       runId,
       cause: this.#runs,
       chain,

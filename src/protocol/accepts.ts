@@ -4,14 +4,14 @@
  */
 import type * as z from "zod";
 
-type Accepts = (value: unknown) => boolean;
+export type Accepts = (value: unknown) => boolean;
 
 const known = new WeakMap<z.ZodType, Accepts>();
 
-export function accepts(schema: z.ZodType, value: unknown): boolean {
+export function acceptsOf(schema: z.ZodType): Accepts {
   let check = known.get(schema);
   if (!check) known.set(schema, (check = checkOf(schema)));
-  return check(value);
+  return check;
 }
 
 /** What is looked at of a schema: zod's own description of it. */
@@ -38,7 +38,7 @@ const open = new Set<z.ZodType>();
 
 function checkOf(schema: z.ZodType): Accepts {
   // By then it will be known.
-  if (open.has(schema)) return (value) => accepts(schema, value);
+  if (open.has(schema)) return (value) => acceptsOf(schema)(value);
   open.add(schema);
   try {
     return madeOf(schema) ?? ((value) => schema.safeParse(value).success);

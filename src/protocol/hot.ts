@@ -44,9 +44,12 @@ export interface HotReply {
 
 const RUN = "R";
 const REPLY = "A";
+const RUN_CODE = RUN.charCodeAt(0);
+const REPLY_CODE = REPLY.charCodeAt(0);
 
 export function isHot(frame: string): boolean {
-  return frame[0] === RUN || frame[0] === REPLY;
+  const first = frame.charCodeAt(0);
+  return first === RUN_CODE || first === REPLY_CODE;
 }
 
 export function writeRun(id: number, route: number, run: Omit<HotRun, "id" | "route">): string {

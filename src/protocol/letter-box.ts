@@ -88,9 +88,14 @@ export class LetterBox {
     this.#files = files;
   }
 
+  /** As far as was seen: is there somebody who looks? */
+  get hasReader(): boolean {
+    return this.#theyLook === LOOKING.once || this.#theyLook === LOOKING.always;
+  }
+
   /** As far as was seen: is there somebody who looks, and room? */
   get isWatched(): boolean {
-    return (this.#theyLook === LOOKING.once || this.#theyLook === LOOKING.always) && this.#hasRoom();
+    return this.hasReader && this.#hasRoom();
   }
 
   /** As far as was seen: a letter lies there, and nobody looks any more. */

@@ -130,7 +130,7 @@ class LetterLink extends SocketLink {
 
   override send(frames: readonly string[], isAwaited = false): void {
     if (this.socket.destroyed) return;
-    const length = isAwaited && this.isHeard() ? encodeFramesInto(this.#box.paper, frames) : undefined;
+    const length = isAwaited && this.isHeard() && this.#box.isWatched ? encodeFramesInto(this.#box.paper, frames) : undefined;
     if (length === undefined) return this.write(encodeFrames(frames));
     this.#hasRung = false;
     this.guarded(() => this.#box.put(length, this.sent, this.#looking));
@@ -138,7 +138,7 @@ class LetterLink extends SocketLink {
 
   poll(): boolean {
     const letter = this.guarded(() => this.#box.look());
-    if (this.#box.isWatched) this.#watchedMs = performance.now();
+    if (this.#box.hasReader) this.#watchedMs = performance.now();
     // What was sent before it is still on its way: the event loop brings it, and looks again.
     if (letter && letter.after <= this.received) {
       this.#box.take();
@@ -156,7 +156,7 @@ class LetterLink extends SocketLink {
         this.#box.look();
         this.#box.acknowledge();
       });
-    return this.#box.isWatched;
+    return this.#box.hasReader;
   }
 
   stayAwake(): void {

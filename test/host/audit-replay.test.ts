@@ -8,7 +8,7 @@ import type { Answers, StepAnswer } from "../../src/host/lanes/lane-client.ts";
 import type { Plugin } from "../../src/host/plugin.ts";
 import type { Handler } from "../../src/host/registry.ts";
 import type { RunInput } from "../../src/host/runner/run-input.ts";
-import { walk } from "../../src/host/runner/walk.ts";
+import { Walk } from "../../src/host/runner/walk.ts";
 import { playedLane } from "../support/lane.ts";
 
 const lanes = [playedLane().lane, playedLane().lane];
@@ -83,12 +83,12 @@ it("a replay tells what was sent, answered and changed", () => {
   fc.assert(
     fc.property(fc.array(played, { minLength: 1, maxLength: 7 }), fc.constantFrom("open", "closed"), (row, failure) => {
       const input = inputOf(row, failure);
-      const steps = walk(input);
+      const walk = new Walk(input);
       /** By plugin, the event that a hop began with. */
       const sent = new Map<string, unknown>();
-      let next = steps.next();
-      while (!next.done) {
-        const { route, from, event } = next.value.request;
+      let hop = walk.next();
+      while (hop) {
+        const { route, from, event } = hop.request;
         const ids = route.steps.map(([cell]) => `p${cell}`);
         sent.set(ids[from]!, JSON.parse(event));
         const answers: (StepAnswer | undefined)[] = Array.from({ length: from }, () => undefined);
@@ -98,9 +98,9 @@ it("a replay tells what was sent, answered and changed", () => {
           // What changes the event is not gone past in this play: so every hop's event is known.
           if (isLast || (answer !== undefined && answer !== "garbage")) break;
         }
-        next = steps.next({ steps: answers } satisfies Answers);
+        hop = walk.next({ steps: answers } satisfies Answers);
       }
-      const { calls } = next.value;
+      const { calls } = walk.outcome!;
       const found = replay(input, calls);
       for (const [at, { saw, returned, changed }] of found.entries()) {
         const { plugin, status } = calls[at]!;

@@ -5,7 +5,7 @@ import type { Answers, LaneClient, StepAnswer } from "../../src/host/lanes/lane-
 import type { Plugin } from "../../src/host/plugin.ts";
 import type { Plan } from "../../src/host/registry.ts";
 import type { RunInput } from "../../src/host/runner/run-input.ts";
-import { walk } from "../../src/host/runner/walk.ts";
+import { Walk } from "../../src/host/runner/walk.ts";
 import { playedLane } from "../support/lane.ts";
 
 const ok = (body = ""): StepAnswer => ({ status: "ok", wallUs: 1_000, cpuUs: 1_000, body });
@@ -41,16 +41,16 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
 
 /** Plays the lanes: how often it was asked, with which events, and what came of it. */
 function play(given: RunInput, answer: (asked: number, from: number) => Answers["steps"]) {
-  const steps = walk(given);
+  const walk = new Walk(given);
   const events: string[] = [];
-  let next = steps.next();
-  while (!next.done) {
-    const { from, event } = next.value.request;
+  let hop = walk.next();
+  while (hop) {
+    const { from, event } = hop.request;
     events.push((JSON.parse(event) as { content: string }).content);
     if (events.length > 100) throw new Error("it asks for ever");
-    next = steps.next({ steps: answer(events.length, from) });
+    hop = walk.next({ steps: answer(events.length, from) });
   }
-  return { asked: events.length, events, outcome: next.value };
+  return { asked: events.length, events, outcome: walk.outcome! };
 }
 
 const lane = () => playedLane().lane;
@@ -110,16 +110,16 @@ it.each(["{", "undefined", `{"content":5}`, `[]`])("a body that is no result (%s
 
 /** Plays lanes that say more than answers; gives what was asked for: how many steps, which attempt, of how much time. */
 function playDeaths(given: RunInput, answer: (asked: number) => Answers) {
-  const steps = walk(given);
+  const walk = new Walk(given);
   const asked: { steps: number; attempt: number; spentMs: number; context: string }[] = [];
-  let next = steps.next();
-  while (!next.done) {
-    const { route, attempt, spentMs, context } = next.value.request;
+  let hop = walk.next();
+  while (hop) {
+    const { route, attempt, spentMs, context } = hop.request;
     asked.push({ steps: route.steps.length, attempt, spentMs, context });
     if (asked.length > 100) throw new Error("it asks for ever");
-    next = steps.next(answer(asked.length));
+    hop = walk.next(answer(asked.length));
   }
-  return { asked, outcome: next.value };
+  return { asked, outcome: walk.outcome! };
 }
 
 it("after a death the rest is asked for one by one, as second attempts with the time that is left, and each answer stands", () => {
@@ -156,9 +156,8 @@ it("a sandbox that dies under every question does not make the host ask for ever
 it("a handler that has moved while the run was on its way is asked where it lives now", () => {
   const [old, fresh] = [lane(), lane()];
   const given = input([old, old]);
-  const steps = walk(given);
-  expect(steps.next().value).toMatchObject({ lane: old });
+  const walk = new Walk(given);
+  expect(walk.next()).toMatchObject({ lane: old });
   Object.assign(given.plan[1]!.home, { lane: fresh, cell: 7 });
-  const next = steps.next({ steps: [ok()] });
-  expect(next.value).toMatchObject({ lane: fresh, request: { route: { steps: [[7, 0, 1_000, 100]] }, attempt: 1 } });
+  expect(walk.next({ steps: [ok()] })).toMatchObject({ lane: fresh, request: { route: { steps: [[7, 0, 1_000, 100]] }, attempt: 1 } });
 });

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { accepts } from "../../src/protocol/accepts.ts";
+import { acceptsOf } from "../../src/protocol/accepts.ts";
 import { CATALOG } from "../../src/protocol/catalog.ts";
 import { sampleEvent } from "../support/sample.ts";
 
@@ -32,10 +32,10 @@ describe.each(HOOKS.map((hook) => [hook.name, hook] as const))("%s", (_, hook) =
     ["event", hook.event, sampleEvent(hook)],
     ["context", hook.context, {}],
   ] as const)("its %s is accepted exactly when zod accepts it", (_part, schema, sample) => {
-    expect(accepts(schema, sample)).toBe(schema.safeParse(sample).success);
+    expect(acceptsOf(schema)(sample)).toBe(schema.safeParse(sample).success);
     fc.assert(
       fc.property(fc.oneof(damaged(sample), fc.anything()), (value) => {
-        expect(accepts(schema, value)).toBe(schema.safeParse(value).success);
+        expect(acceptsOf(schema)(value)).toBe(schema.safeParse(value).success);
       }),
       { numRuns: 60 },
     );
@@ -54,7 +54,7 @@ it("a schema that holds itself is accepted exactly when zod accepts it, however 
     { name: "a", children: [{ name: "b", children: [{ name: "c" }] }] },
     { name: "a", children: [{ name: "b", children: [{}] }] },
   ];
-  expect(values.map((value) => accepts(tree, value))).toEqual([true, true, false]);
+  expect(values.map((value) => acceptsOf(tree)(value))).toEqual([true, true, false]);
   expect(values.map((value) => tree.safeParse(value).success)).toEqual([true, true, false]);
 });
 
@@ -75,5 +75,5 @@ it.each([
   ["what is refined", z.looseObject({ a: z.number() }).refine(({ a }) => a > 1), [{ a: 1 }, { a: 2 }]],
   ["a list", z.array(z.string()), [[], ["a"], ["a", 1], "a", Object.assign(Array.from({ length: 0 }), { 1: "a" })]],
 ] satisfies [string, z.ZodType, unknown[]][])("%s is accepted exactly when zod accepts it", (_, schema, values) => {
-  expect(values.map((value) => accepts(schema, value))).toEqual(values.map((value) => schema.safeParse(value).success));
+  expect(values.map((value) => acceptsOf(schema)(value))).toEqual(values.map((value) => schema.safeParse(value).success));
 });

@@ -6,7 +6,8 @@ import type { Handler } from "../registry.ts";
 import { again, fan } from "./observe.ts";
 import type { Fan, FanHop } from "./observe.ts";
 import type { RunInput } from "./run-input.ts";
-import { walk } from "./walk.ts";
+import { Walk } from "./walk.ts";
+import type { HopRequest } from "./walk.ts";
 
 export interface Settle {
   resolve(outcome: Outcome): void;
@@ -23,36 +24,35 @@ export function drive(input: RunInput, signal: AbortSignal | undefined, settle: 
 
 class OneByOne implements Receiver {
   readonly input: RunInput;
-  readonly #steps: ReturnType<typeof walk>;
+  readonly #walk: Walk;
   readonly #settle: Settle;
   readonly #running: Running | undefined;
   #id = 0;
 
   constructor(input: RunInput, settle: Settle, running: Running | undefined) {
     this.input = input;
-    this.#steps = walk(input);
+    this.#walk = new Walk(input);
     this.#settle = settle;
     this.#running = running;
   }
 
   start(): void {
-    this.#go(this.#steps.next());
+    this.#go(this.#walk.next());
   }
 
   answered(answers: Answers, lane: LaneClient): void {
     this.#running?.ended(lane, this.#id);
     try {
-      this.#go(this.#steps.next(answers));
+      this.#go(this.#walk.next(answers));
     } catch (error) {
       this.#settle.reject(error);
     }
   }
 
-  #go(next: IteratorResult<{ lane: LaneClient; request: Parameters<LaneClient["run"]>[0] }, Outcome>): void {
-    if (next.done) return this.#settle.resolve(next.value);
-    const { lane, request } = next.value;
-    this.#id = lane.run(request, this);
-    this.#running?.began(lane, this.#id);
+  #go(hop: HopRequest | undefined): void {
+    if (!hop) return this.#settle.resolve(this.#walk.outcome!);
+    this.#id = hop.lane.run(hop.request, this);
+    this.#running?.began(hop.lane, this.#id);
   }
 }
 

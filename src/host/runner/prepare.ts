@@ -1,5 +1,6 @@
 /** Trusted side: checks what the gateway hands over and writes it as JSON, once per run. The only mistakes `run` rejects for. */
-import { accepts } from "../../protocol/accepts.ts";
+import { acceptsOf } from "../../protocol/accepts.ts";
+import type { Accepts } from "../../protocol/accepts.ts";
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -15,25 +16,53 @@ export interface Prepared {
 
 const NO_CONTEXT: Fields = Object.freeze({});
 
+/** What a hook's definition says about events and contexts, worked out once: on the path of every call. */
+interface Rules {
+  readonly acceptsEvent: Accepts;
+  readonly acceptsContext: Accepts;
+  readonly live: readonly string[];
+  readonly fills: readonly (readonly [field: string, from: string])[];
+  readonly hides: readonly (readonly string[])[];
+}
+
+const known = new WeakMap<AnyHook, Rules>();
+
+function rulesOf(hook: AnyHook): Rules {
+  let rules = known.get(hook);
+  if (!rules) {
+    const { event, context, live = {}, fills = {}, hides = [] } = hook;
+    rules = {
+      acceptsEvent: acceptsOf(event),
+      acceptsContext: acceptsOf(context),
+      live: Object.keys(live),
+      fills: Object.entries(fills),
+      hides: hides.map((path) => path.split(".")),
+    };
+    known.set(hook, rules);
+  }
+  return rules;
+}
+
 export function prepare(hook: AnyHook, handedOver: unknown, givenContext: unknown): Prepared {
+  const rules = rulesOf(hook);
   const given = hook.internal ? enveloped(handedOver) : handedOver;
-  check("ERR_EVENT_INVALID", hook, hook.event, given);
+  if (!rules.acceptsEvent(given)) refuse("ERR_EVENT_INVALID", hook, hook.event, given);
   let context = NO_CONTEXT;
   let contextText = "{}";
   if (givenContext !== undefined) {
-    check("ERR_CONTEXT_INVALID", hook, hook.context, givenContext);
+    if (!rules.acceptsContext(givenContext)) refuse("ERR_CONTEXT_INVALID", hook, hook.context, givenContext);
     context = givenContext as Fields;
-    contextText = toJson(hook, hook.live ? without(context, Object.keys(hook.live)) : context);
+    contextText = toJson(hook, without(context, rules.live));
   }
-  const event = adapt(hook, given as Fields, context);
+  const event = adapt(rules, given as Fields, context);
   const eventText = toJson(hook, event);
   const bytes = byteLength(eventText) + byteLength(contextText);
   if (bytes > LIMITS.eventBytes) throw new CreelError("ERR_EVENT_SIZE", { hook: hook.name, bytes, limit: LIMITS.eventBytes });
   return { event, eventText, context, contextText };
 }
 
-function check(code: "ERR_EVENT_INVALID" | "ERR_CONTEXT_INVALID", { name }: AnyHook, schema: AnyHook["event"], value: unknown): void {
-  if (accepts(schema, value)) return;
+/** Unless zod sees it otherwise, who also finds the words. */
+function refuse(code: "ERR_EVENT_INVALID" | "ERR_CONTEXT_INVALID", { name }: AnyHook, schema: AnyHook["event"], value: unknown): void {
   const checked = schema.safeParse(value);
   if (!checked.success) throw new CreelError(code, { hook: name, ...firstIssue(checked.error) });
 }
@@ -46,19 +75,20 @@ function enveloped(given: unknown): unknown {
 }
 
 /** The event as plugins see it: filled from the context, without what is hidden or live. */
-function adapt({ fills, hides, live }: AnyHook, given: Fields, context: Fields): Fields {
+function adapt({ fills, hides, live }: Rules, given: Fields, context: Fields): Fields {
   let event = given;
-  for (const [field, from] of Object.entries(fills ?? {})) {
+  for (const [field, from] of fills) {
     if (event[field] === undefined && context[from] !== undefined) event = { ...event, [field]: context[from] };
   }
-  if (live) event = without(event, Object.keys(live));
-  for (const path of hides ?? []) event = withoutPath(event, path.split("."));
+  event = without(event, live);
+  for (const path of hides) event = withoutPath(event, path);
   return event;
 }
 
 function without(fields: Fields, names: readonly string[]): Fields {
-  if (!names.some((name) => fields[name] !== undefined)) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+  for (const name of names)
+    if (fields[name] !== undefined) return Object.fromEntries(Object.entries(fields).filter(([field]) => !names.includes(field)));
+  return fields;
 }
 
 function withoutPath(fields: Fields, [first, ...rest]: readonly string[]): Fields {

@@ -34,7 +34,8 @@ function stepOf({ home, index, budget }: Handler): Step {
 
 /** Has one of them moved to another cell since? */
 export function isStale({ route, handlers }: Segment): boolean {
-  return handlers.some(({ home }, at) => home.cell !== route.steps[at]![0]);
+  for (let at = 0; at < handlers.length; at++) if (handlers[at]!.home.cell !== route.steps[at]![0]) return true;
+  return false;
 }
 
 function modeOf({ kind }: AnyHook): Route["mode"] {
@@ -54,15 +55,17 @@ const known = new WeakMap<Plan, readonly Segment[]>();
 
 /** In order: for hooks whose handlers run one after the other. */
 export function segmentsOf(hook: AnyHook, plan: Plan): readonly Segment[] {
-  return remembered(plan, () => {
-    const rows: Handler[][] = [];
-    for (const handler of plan) {
-      const row = rows.at(-1);
-      if (row?.[0]!.home.lane === handler.home.lane) row.push(handler);
-      else rows.push([handler]);
-    }
-    return rows.map((handlers) => segment(hook, handlers));
-  });
+  return known.get(plan) ?? remembered(plan, rowsOf(plan), hook);
+}
+
+function rowsOf(plan: Plan): Handler[][] {
+  const rows: Handler[][] = [];
+  for (const handler of plan) {
+    const row = rows.at(-1);
+    if (row?.[0]!.home.lane === handler.home.lane) row.push(handler);
+    else rows.push([handler]);
+  }
+  return rows;
 }
 
 /** As above, with gaps where handlers are not called: what comes after one may depend on what that means. */
@@ -80,15 +83,12 @@ export function withGaps(hook: AnyHook, plan: Plan, barred: ReadonlyMap<Handler,
 
 /** By lane: for hooks whose handlers run side by side. */
 export function fansOf(hook: AnyHook, plan: Plan): readonly Segment[] {
-  return remembered(plan, () => {
-    const lanes = Map.groupBy(plan, ({ home }) => home.lane);
-    return Array.from(lanes.values(), (handlers) => segment(hook, handlers));
-  });
+  return known.get(plan) ?? remembered(plan, [...Map.groupBy(plan, ({ home }) => home.lane).values()], hook);
 }
 
-function remembered(plan: Plan, make: () => readonly Segment[]): readonly Segment[] {
-  let segments = known.get(plan);
-  if (!segments) known.set(plan, (segments = make()));
+function remembered(plan: Plan, rows: readonly Handler[][], hook: AnyHook): readonly Segment[] {
+  const segments = rows.map((handlers) => segment(hook, handlers));
+  known.set(plan, segments);
   return segments;
 }
 
