@@ -10,13 +10,17 @@
  */
 import type { ftruncateSync, readSync, writeSync } from "node:fs";
 
-/** Of a record, ahead of the letter: its number, bytes sent on the socket before it, records of the other side that were read, length, whether the writer looks. */
+/**
+ * Of a record, ahead of the letter: its number, bytes sent on the socket before it, records of the other side that were read, length, whether the writer
+ * looks. Numbers of eight bytes, as the machine has them: both sides are on it.
+ */
 const NUMBER = 0;
-const AFTER = 8;
-const READ = 16;
-const LENGTH = 24;
-const LOOKS = 28;
-const HEADER_BYTES = 32;
+const AFTER = 1;
+const READ = 2;
+const LENGTH = 3;
+const LOOKS = 4;
+const HEADER_FIELDS = 5;
+const HEADER_BYTES = HEADER_FIELDS * Float64Array.BYTES_PER_ELEMENT;
 export const LETTER_BYTES = 4096 - HEADER_BYTES;
 /** A file as long as this is begun anew when all of it was read; until then nothing is added but that its writer rests. */
 const LONG_BYTES = 64 * 1024;
@@ -66,8 +70,10 @@ const SATISFIED = 3;
 
 export class LetterBox {
   readonly #files: LetterFiles;
-  readonly #out = Buffer.alloc(HEADER_BYTES + LETTER_BYTES);
-  readonly #in = Buffer.alloc(HEADER_BYTES + LETTER_BYTES);
+  readonly #out = Buffer.from(new ArrayBuffer(HEADER_BYTES + LETTER_BYTES));
+  readonly #outHead = new Float64Array(this.#out.buffer, 0, HEADER_FIELDS);
+  readonly #in = Buffer.from(new ArrayBuffer(HEADER_BYTES + LETTER_BYTES));
+  readonly #inHead = new Float64Array(this.#in.buffer, 0, HEADER_FIELDS);
   /** What a letter is written on. */
   readonly paper = this.#out.subarray(HEADER_BYTES);
   #looking: Looking = LOOKING.not;
@@ -158,42 +164,43 @@ export class LetterBox {
     }
     this.#looking = looking;
     this.#readTold = this.#read;
-    const out = this.#out;
     this.#written += 1;
-    out.writeDoubleLE(this.#written, NUMBER);
-    out.writeDoubleLE(after, AFTER);
-    out.writeDoubleLE(this.#read, READ);
-    out.writeUInt32LE(length, LENGTH);
-    out.writeUInt32LE(looking, LOOKS);
-    this.#files.write(out, HEADER_BYTES + length, this.#end);
+    const head = this.#outHead;
+    head[NUMBER] = this.#written;
+    head[AFTER] = after;
+    head[READ] = this.#read;
+    head[LENGTH] = length;
+    head[LOOKS] = looking;
+    this.#files.write(this.#out, HEADER_BYTES + length, this.#end);
     this.#end += HEADER_BYTES + length;
   }
 
   /** False: there is none that is whole. A file grows by what was written into it, page by page. */
   #readRecord(): boolean {
-    const box = this.#in;
     // A long file may have been begun anew, once its writer was told that all of it was read; by now it may be longer than it was.
     let at = this.#at >= LONG_BYTES && this.#readTold === this.#read ? 0 : this.#at;
     let size = this.#glance(at);
     if (size === 0 && at !== this.#at) size = this.#glance((at = this.#at));
     if (size === 0) return false;
     // SECURITY: whatever the sandbox writes there is read as numbers, in bounds; what cannot be is nonsense. test/protocol/letter-box.test.ts
-    const length = box.readUInt32LE(LENGTH);
+    const head = this.#inHead;
+    const length = head[LENGTH]!;
     const end = HEADER_BYTES + length;
-    if (length > LETTER_BYTES || at + end > LETTER_FILE_BYTES) throw new RangeError(`a letter of ${length} bytes at ${at}`);
-    if (end > size) size = this.#files.read(box, end, at);
+    if (!Number.isInteger(length) || length < 0 || length > LETTER_BYTES || at + end > LETTER_FILE_BYTES)
+      throw new RangeError(`a letter of ${length} bytes at ${at}`);
+    if (end > size) size = this.#files.read(this.#in, end, at);
     if (end > size) return false;
     this.#at = at + end;
     this.#read += 1;
-    this.#theyLook = box.readUInt32LE(LOOKS);
-    this.#writtenRead = box.readDoubleLE(READ);
-    if (length > 0) this.#found = { after: box.readDoubleLE(AFTER) || 0, bytes: box.subarray(HEADER_BYTES, end) };
+    this.#theyLook = head[LOOKS]!;
+    this.#writtenRead = head[READ]!;
+    if (length > 0) this.#found = { after: head[AFTER]! || 0, bytes: this.#in.subarray(HEADER_BYTES, end) };
     return true;
   }
 
   /** How much there is of the next record, if it begins there: a file that was not begun anew yet still has its old ones. */
   #glance(at: number): number {
     const size = this.#files.read(this.#in, GLANCE_BYTES, at);
-    return size >= HEADER_BYTES && this.#in.readDoubleLE(NUMBER) === this.#read + 1 ? size : 0;
+    return size >= HEADER_BYTES && this.#inHead[NUMBER] === this.#read + 1 ? size : 0;
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { LOOKING } from "./letter-box.ts";
-import type { LetterBox } from "./letter-box.ts";
+import type { Letter, LetterBox } from "./letter-box.ts";
 import { LIMITS } from "./limits.ts";
 import type { Link } from "./link.ts";
 import { decodeFrames, encodeFrames, encodeFramesInto, FrameDecoder } from "./socket-framing.ts";
@@ -137,16 +137,26 @@ class LetterLink extends SocketLink {
   }
 
   poll(): boolean {
-    const letter = this.guarded(() => this.#box.look());
-    if (this.#box.hasReader) this.#watchedMs = performance.now();
+    const letter = this.#look();
     // What was sent before it is still on its way: the event loop brings it, and looks again.
     if (letter && letter.after <= this.received) {
+      if (this.#box.hasReader) this.#watchedMs = performance.now();
       this.#box.take();
       this.hear(() => decodeFrames(letter.bytes));
       return true;
     }
     this.#ringIfForgotten();
     return false;
+  }
+
+  #look(): Letter | undefined {
+    if (this.socket.destroyed) return undefined;
+    try {
+      return this.#box.look();
+    } catch (error) {
+      this.socket.destroy(error as Error);
+      return undefined;
+    }
   }
 
   isHeard(): boolean {
@@ -176,7 +186,7 @@ class LetterLink extends SocketLink {
   protected override arrived(chunk: Buffer): void {
     let rest = chunk;
     for (;;) {
-      const after = this.guarded(() => this.#box.look())?.after ?? Infinity;
+      const after = this.#look()?.after ?? Infinity;
       const first = Math.min(Math.max(after - this.received, 0), rest.length);
       if (first > 0) super.arrived(rest.subarray(0, first));
       rest = rest.subarray(first);

@@ -639,12 +639,7 @@ class HostileFile extends MemoryFile {
       body: Buffer.alloc(0),
       ...more,
     };
-    const header = Buffer.alloc(HEADER_BYTES);
-    header.writeDoubleLE(number, 0);
-    header.writeDoubleLE(after, 8);
-    header.writeDoubleLE(read, 16);
-    header.writeUInt32LE(length, 24);
-    header.writeUInt32LE(looks, 28);
+    const header = Buffer.from(new Float64Array([number, after, read, length, looks]).buffer);
     this.write(Buffer.concat([header, body]), at);
     if (number === this.next) this.next += 1;
   }
@@ -689,7 +684,12 @@ const nonsense = fc.record(
     number,
     after: number,
     read: number,
-    length: fc.oneof(fc.nat(100), fc.nat(LETTER_BYTES + 1), fc.constantFrom(0, LETTER_BYTES, LETTER_BYTES + 1, 2 ** 31, 2 ** 32 - 1)),
+    length: fc.oneof(
+      fc.nat(100),
+      fc.nat(LETTER_BYTES + 1),
+      fc.double(),
+      fc.constantFrom(0, LETTER_BYTES, LETTER_BYTES + 1, 2 ** 32, -1, -LETTER_BYTES, 0.5, -0, NaN, Infinity, -Infinity),
+    ),
     looks: fc.oneof(fc.nat(4), fc.nat()),
     body: fc.uint8Array({ maxLength: 200 }),
   },
