@@ -46,6 +46,8 @@ const SDK_CODE = "export const definePlugin = (plugin) => plugin;";
 /** The entry of the bootstrap, and the chunk with all that it needs at once: whatever is not below web/ or node/. */
 const MAIN = "main";
 const CORE = "core";
+/** What runs when a cell starts; the last is the bundler's own. */
+const AT_ONCE: readonly string[] = [MAIN, CORE, "rolldown-runtime"];
 const CORE_FILES = /[\\/](?:sandbox[\\/]guest[\\/][^\\/]+|protocol[\\/][^\\/]+)\.[jt]s$/;
 
 /** Which of a package's builds is taken. */
@@ -181,8 +183,8 @@ export async function bundleGuest(): Promise<Built> {
   return {
     code: joinGuest(
       MAIN,
-      CORE,
-      chunks.map(({ fileName, code }) => ({ fileName, code: fileName === CORE ? eager(code) : code })),
+      AT_ONCE,
+      chunks.map(({ fileName, code }) => ({ fileName, code: AT_ONCE.includes(fileName) ? eager(code) : code })),
     ),
     map: "",
     files: 0,

@@ -30,11 +30,11 @@ export function joinChunks(entry: Chunk, others: readonly Chunk[]): { code: stri
  * The bootstrap: every chunk is a function that is not compiled before it is called. Its value is what the main chunk's default
  * export gives. In ASCII: V8 keeps any other text in two bytes a character, once per cell.
  */
-export function joinGuest(main: string, core: string, chunks: readonly Pick<Chunk, "fileName" | "code">[]): string {
+export function joinGuest(main: string, atOnce: readonly string[], chunks: readonly Pick<Chunk, "fileName" | "code">[]): string {
   // In parentheses, V8 compiles a function with the script, and the code cache has it; otherwise when it is called.
   const parts = chunks.map(({ fileName, code }) => {
     const text = `function(exports,module,require){${code}\n}`;
-    return `${JSON.stringify(fileName)}:${fileName === core ? `(${text})` : text}`;
+    return `${JSON.stringify(fileName)}:${atOnce.includes(fileName) ? `(${text})` : text}`;
   });
   // SECURITY: sloppy functions are reachable as `caller` of what they call. test/escape/caller.test.ts
   const script = `"use strict";(function(chunks,loaded){function load(from){return function(name){var parts=(name[0]==="."?from+"/../"+name:name).split("/"),path=[];for(var i=0;i<parts.length;i++){if(parts[i]==="..")path.pop();else if(parts[i]!==".")path.push(parts[i])}name=path.join("/");var module=loaded[name];if(!module){module=loaded[name]={exports:{}};chunks[name](module.exports,module,load(name))}return module.exports}}return load("")(${JSON.stringify(main)}).default(load(""))})({__proto__:null,${parts.join(",\n")}},{__proto__:null})`;
