@@ -9,6 +9,7 @@ import { FUNCTION_HOOKS } from "../protocol/functions.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { CauseTokens, tokenIn } from "./cause-tokens.ts";
 import type { CauseCarrier } from "./cause-tokens.ts";
+import { RootRuns } from "./root-runs.ts";
 
 export interface Chain {
   readonly rootRunId: string;
@@ -41,11 +42,13 @@ const current = new AsyncLocalStorage<{ readonly host: string; readonly chain: C
 
 export class Causes {
   readonly #host: string;
+  readonly #roots = new RootRuns(LIMITS.rememberedRuns);
+  /** Those that a plugin has caused, and those among the roots that go on for very long. */
   readonly #runs = new Map<number, Remembered>();
   /** Runs that are over, in a ring: the oldest gives way. Those that go on are not forgotten. */
   readonly #over: number[] = [];
   #nextOver = 0;
-  #roots = 0;
+  #fresh = 0;
   /** Runs that go on, of hooks that are not run inside themselves. */
   readonly #open = new Map<string, string>();
   readonly #tokens = new CauseTokens();
@@ -61,16 +64,31 @@ export class Causes {
   /** The chain of a run that starts now. */
   begin(runId: string): Chain {
     const store = current.getStore();
-    return store?.host === this.#host ? store.chain : { rootRunId: runId, depth: 0, path: NOWHERE, runIds: NOWHERE, by: undefined };
+    return store?.host === this.#host ? store.chain : rootOf(runId);
   }
 
   /** Keeps a run's chain for what its handlers do later. */
   remember(run: number, hook: string, chain: Chain): void {
-    this.#runs.set(run, { chain, hook, isOver: false });
+    if (chain.depth > 0 || chain.rootRunId !== this.#idOf(run)) {
+      this.#runs.set(run, { chain, hook, isOver: false });
+      return;
+    }
+    const displaced = this.#roots.add(run, hook);
+    if (displaced) this.#runs.set(displaced.run, { ...displaced, chain: rootOf(this.#idOf(displaced.run)) });
+  }
+
+  #remembered(run: number): Readonly<Remembered> | undefined {
+    const root = this.#roots.get(run);
+    return root ? { ...root, chain: rootOf(this.#idOf(run)) } : this.#runs.get(run);
+  }
+
+  #idOf(run: number): string {
+    return `${this.#host}-${run}`;
   }
 
   /** A run is over. What its handlers left behind (timers, detached promises) may go on. */
   finished(run: number): void {
+    if (this.#roots.finished(run)) return;
     const ended = this.#runs.get(run);
     if (!ended) return;
     ended.isOver = true;
@@ -83,10 +101,10 @@ export class Causes {
 
   /** The chain of something that a plugin does in, or because of, a run. While loading (run 0), or when the run was forgotten, it is a new one. */
   next(run: number, plugin: string): Chain {
-    const runId = `${this.#host}-${run}`;
+    const runId = this.#idOf(run);
     const chain = this.origin(run, plugin);
-    const step = `${plugin}:${this.#runs.get(run)?.hook ?? (run === 0 ? "load" : "unknown")}`;
-    if (!chain) return { rootRunId: `${runId}.${++this.#roots}`, depth: 1, path: [step], runIds: [runId], by: plugin };
+    const step = `${plugin}:${this.#remembered(run)?.hook ?? (run === 0 ? "load" : "unknown")}`;
+    if (!chain) return { rootRunId: `${runId}.${++this.#fresh}`, depth: 1, path: [step], runIds: [runId], by: plugin };
     return {
       rootRunId: chain.rootRunId,
       depth: chain.depth + 1,
@@ -98,7 +116,7 @@ export class Causes {
 
   /** The chain that what a plugin does in, or because of, a run goes on from: the run's own, or a deeper one that it has joined. */
   origin(run: number, plugin: string): Chain | undefined {
-    const known = this.#runs.get(run)?.chain;
+    const known = this.#remembered(run)?.chain;
     if (this.#joined.size === 0) return known;
     const joined = this.#joined.get(`${plugin} ${run}`);
     return joined && joined.untilMs > this.#now() && joined.chain.depth > (known?.depth ?? 0) ? joined.chain : known;
@@ -110,7 +128,7 @@ export class Causes {
    * What remains is what timers, detached promises and jobs do; after an event only for chains that began with it.
    */
   join(run: number, plugin: string, chain: Chain, untilMs: number): void {
-    const known = this.#runs.get(run);
+    const known = this.#remembered(run);
     if (known && known.hook !== CLOCKED && !(known.isOver && known.chain.rootRunId === chain.rootRunId)) return;
     if (chain.depth <= (this.origin(run, plugin)?.depth ?? 0)) return;
     const key = `${plugin} ${run}`;
@@ -161,3 +179,7 @@ export class Causes {
 }
 
 const NOWHERE: readonly string[] = Object.freeze([]);
+
+function rootOf(runId: string): Chain {
+  return { rootRunId: runId, depth: 0, path: NOWHERE, runIds: NOWHERE, by: undefined };
+}
