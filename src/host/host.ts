@@ -30,6 +30,7 @@ import { Functions } from "./functions.ts";
 import type { DeclaredFunction, FunctionCall } from "./functions.ts";
 import { guestCode } from "./guest-code.ts";
 import { Hearing } from "./hearing.ts";
+import { handled } from "./handled.ts";
 import { inspect } from "./inspect.ts";
 import type { PluginReport } from "./inspect.ts";
 import { Fleet } from "./lanes/fleet.ts";
@@ -263,14 +264,22 @@ export class CoreHost {
   }
 
   /** Starts the sandbox and loads the plugins. Rejects when the sandbox does not start; a plugin that does not load is only noted. */
-  async open(plugins: readonly Plugin[]): Promise<void> {
+  /** The plugins may still be looked for: meanwhile the sandbox starts. */
+  async open(found: Promise<readonly Plugin[]>): Promise<void> {
     this.#fleet.warm();
     const hooks = [...Object.values(this.#hooks), ...Object.values(FUNCTION_HOOKS)];
     const rules = Object.fromEntries(hooks.map((hook) => [hook.name, chainRule(hook)]));
     const guest = await guestCode();
     this.#greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules } satisfies Hello, guest);
-    await Promise.all(plugins.map((plugin) => this.#plugins.add(plugin)));
-    await this.#fleet.start();
+    const started = handled(this.#fleet.start());
+    const plugins = await found;
+    const added = plugins.map((plugin) => handled(this.#plugins.add(plugin)));
+    // Each as soon as it is bundled: the sandbox has time to load it while the next one is.
+    for (const [at, plugin] of plugins.entries()) {
+      await added[at];
+      this.#plugins.open(plugin);
+    }
+    await started;
     await this.#plugins.settled();
     if (this.#listensSync()) this.#sync.open();
     this.#pluginServices.open(this.#plugins.list());

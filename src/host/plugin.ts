@@ -37,6 +37,8 @@ export interface Plugin {
   home: Home | undefined;
   /** Cells it has left, to be dropped when the one it lives in now has loaded. */
   retired: Home[];
+  /** It is its turn to be loaded: a lane that starts now is told of it. */
+  isDue: boolean;
   /** Its cell was to be opened, and has not said that it was. */
   isOpening: boolean;
   /** Another version has taken its place. It finishes what was begun with it, and nothing else. */

@@ -82,6 +82,11 @@ export class Plugins {
     else if (plugin.status !== "disabled") await this.#bundle(plugin);
   }
 
+  /** A plugin that was taken in is loaded; `settled` says when all are. In the order in which they are to be blamed if the sandbox dies meanwhile. */
+  open(plugin: Plugin): void {
+    if (plugin.status === "loading") this.#open(plugin);
+  }
+
   /** Those who sleep and listen to the hook; undefined when there are none, as nearly always. */
   asleepFor(hook: string): Plugin[] | undefined {
     return this.#sleepers.of(hook);
@@ -107,7 +112,7 @@ export class Plugins {
   /** What a fresh lane must be told about its plugins. */
   openings(lane: LaneClient): string[] {
     return this.#everyone()
-      .filter((plugin) => plugin.home?.lane === lane && plugin.bundle && isLoaded(plugin))
+      .filter((plugin) => plugin.home?.lane === lane && plugin.isDue && plugin.bundle && isLoaded(plugin))
       .map((plugin) => openingFrame(plugin));
   }
 
@@ -307,6 +312,7 @@ export class Plugins {
 
   #open(plugin: Plugin): void {
     const { lane } = plugin.home!;
+    plugin.isDue = true;
     // A lane that is not there yet is told when it comes.
     if (lane.isConnected) lane.postFrame(openingFrame(plugin));
   }

@@ -17,15 +17,16 @@ import type { FoundPlugin } from "./hook-plugins.ts";
 /** By id. Rejects when the lock is not what Creel wrote: a guard may be missing from it. */
 export async function installedPlugins(
   stateDir: string | undefined,
-  isWanted: (entry: LockEntry) => boolean = () => true,
+  isWanted: (entry: LockEntry) => boolean,
+  isEager: boolean,
 ): Promise<FoundPlugin[]> {
   if (stateDir === undefined) return [];
   const state = openState(stateDir);
   const entries = [...(await state.read()).values()].filter(isWanted);
-  return Promise.all(entries.map((entry) => found(state, entry)));
+  return Promise.all(entries.map((entry) => found(state, entry, isEager)));
 }
 
-async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
+async function found(state: State, entry: LockEntry, isEager: boolean): Promise<FoundPlugin> {
   const { id, name, version, hooks, functions, grants, permissions, enabled } = entry;
   // If it cannot be read now, it cannot be loaded either, and is then shown with the reason.
   let loaded = enabled ? await state.loadEntry(entry).catch(() => undefined) : undefined;
@@ -33,7 +34,7 @@ async function found(state: State, entry: LockEntry): Promise<FoundPlugin> {
   const { contracts, description } = manifest ?? {};
   const wakesFor = loaded && isHooksOnly(entry) ? hooks : undefined;
   // Two hundred that sleep need not be in memory.
-  if (wakesFor) loaded = undefined;
+  if (wakesFor && !isEager) loaded = undefined;
   return {
     id,
     name,

@@ -15,6 +15,7 @@ import type { SessionGateway } from "../host/services/session.ts";
 import { firstIssue } from "../host/issues.ts";
 import { defaultLogger } from "../host/log.ts";
 import type { Logger } from "../host/log.ts";
+import { handled } from "../host/handled.ts";
 import type { Plugin } from "../host/plugin.ts";
 import { readConfig, resolveFrom, stateDirOf } from "./config-file.ts";
 import type { FoundPlugin } from "./hook-plugins.ts";
@@ -77,7 +78,8 @@ export interface Resolved {
   readonly config: CreelConfig;
   /** Where what must survive a restart is kept, if anywhere. */
   readonly stateDir: string | undefined;
-  readonly plugins: Plugin[];
+  /** Still being looked for: that takes about as long as a sandbox takes to start. */
+  readonly plugins: Promise<Plugin[]>;
   /** See HostOptions. */
   readonly find: (id: string) => Promise<Plugin | undefined>;
   readonly secrets: Secrets;
@@ -130,7 +132,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     lanes: laneCount,
     config,
     stateDir,
-    plugins: await finder.all(),
+    plugins: handled(finder.all()),
     find: (id) => finder.find(id),
     secrets,
     logger,

@@ -80,9 +80,9 @@ export class PluginFinder {
   }
 
   async #installed(isAsked: (entry: LockEntry) => boolean = () => true): Promise<FoundPlugin[]> {
-    const { config, stateDir, inner } = this.#options;
+    const { config, stateDir, inner, isEager } = this.#options;
     if (config.plugins?.enabled === false) return [];
-    const found = await installedPlugins(stateDir, (entry) => isAsked(entry) && (inner.installed?.(entry) ?? true));
+    const found = await installedPlugins(stateDir, (entry) => isAsked(entry) && (inner.installed?.(entry) ?? true), isEager);
     return found.map((plugin) => {
       const settings = plugin.hook && hookSettings(plugin.hook, config);
       return settings ? { ...plugin, config: settings.config, off: plugin.off ?? settings.off } : plugin;
@@ -154,6 +154,7 @@ function place(
     lane,
     home: undefined,
     retired: [],
+    isDue: false,
     isOpening: false,
     isRetired: false,
     config: ownConfig,

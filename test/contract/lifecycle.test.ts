@@ -7,6 +7,26 @@ import { folder, write } from "../support/files.ts";
 const SLOW = `async await new Promise((r) => setTimeout(r, 150)); return { content: "done" }`;
 
 contract("lifecycle", (isolation) => {
+  describe("open", () => {
+    it("plugins are loaded in their order, though a later one is there sooner", async () => {
+      // What has to be parsed for longer is bundled later.
+      const long = `const table = [${Array.from({ length: 20_000 }, (_, at) => `{ n: ${at} }`).join(", ")}];`;
+      const tell = `const at = Date.now(); api.on("message_sending", (e) => ({ content: e.content + at + " " }));`;
+      await using host = await open(isolation, { plugins: [plugin("c", long + tell), plugin("a", tell), plugin("b", tell)] });
+      const { result } = await host.run("message_sending", { to: "x", content: "" });
+      const loaded = result!.content!.trim().split(" ").map(Number);
+      expect(loaded).toHaveLength(3);
+      expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
+    });
+
+    it("rejects when its plugins cannot be found, and leaves nothing behind", async () => {
+      await expect(open(isolation, { plugins: [{ path: `${folder({})}/nowhere` }] })).rejects.toMatchObject({ code: "ERR_PLUGIN_ENTRY" });
+      await expect(open(isolation, { plugins: [plugin("a", ""), plugin("a", "")] })).rejects.toMatchObject({
+        code: "ERR_PLUGIN_DUPLICATE",
+      });
+    });
+  });
+
   describe("reload", () => {
     it("picks up the changed source file", async () => {
       const root = folder({ "greet.ts": `export default (api: any) => { api.on("message_sending", () => ({ content: "one" })); };` });
