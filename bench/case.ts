@@ -82,20 +82,29 @@ export async function reopened<const T extends readonly Opening[]>(
   effort: Effort,
   measure: (contestants: Opened<T>, effort: Effort) => Promise<SeriesOf<Opened<T>>>,
 ): Promise<SeriesOf<Opened<T>>> {
+  const joined = await startedOften(effort, STARTS, (share) => among(openings, (contestants) => measure(contestants, share)));
+  return joined as SeriesOf<Opened<T>>;
+}
+
+/** Measures as often as it says, each time with its share of the effort, and gives the rounds of all of them in one row. */
+export async function startedOften(
+  effort: Effort,
+  times: number,
+  measure: (share: Effort) => Promise<readonly Series[]>,
+): Promise<Series[]> {
   const share = {
     ...effort,
-    rounds: Math.ceil(effort.rounds / STARTS),
+    rounds: Math.ceil(effort.rounds / times),
     warmUpMs: effort.warmUpMs / 2,
-    roundsMs: effort.roundsMs / STARTS,
+    roundsMs: effort.roundsMs / times,
   };
   const starts: (readonly Series[])[] = [];
-  for (let start = 0; start < STARTS; start++) starts.push(await among(openings, (contestants) => measure(contestants, share)));
-  const joined = starts[0]!.map((first, index): Series => ({
+  for (let start = 0; start < times; start++) starts.push(await measure(share));
+  return starts[0]!.map((first, index) => ({
     ...first,
     samples: starts.flatMap((series) => series[index]!.samples),
     rounds: starts.flatMap((series) => series[index]!.rounds),
   }));
-  return joined as SeriesOf<Opened<T>>;
 }
 
 type Opening = () => Contestant | Promise<Contestant>;
