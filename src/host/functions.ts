@@ -112,6 +112,7 @@ export class Functions {
         priority: 0,
         filter: undefined,
         needsAuthority: false,
+        seesContext: true,
         isReentrant: false,
         budget: callBudget(FUNCTION_HOOKS[kind], plugin.hooks, options),
         tally: this.#options.tallies.of(plugin.id, kind),

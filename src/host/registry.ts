@@ -29,6 +29,8 @@ export interface Handler {
   readonly filter: Readonly<Partial<Record<FilterOption, ReadonlySet<string>>>> | undefined;
   /** Only in a run's authorized phase; see HookDefinition.authority. */
   readonly needsAuthority: boolean;
+  /** Is anything of a context of use to it? */
+  readonly seesContext: boolean;
   /** Called even for what its own plugin did. */
   readonly isReentrant: boolean;
   readonly budget: CallBudget;
@@ -40,6 +42,9 @@ export interface Handler {
 export type Plan = readonly Handler[];
 
 const NOBODY: Plan = [];
+
+/** A handler that sees its event and its context. */
+const BOTH = 2;
 
 interface Listed extends Handler {
   /** What it was registered for: a hook, or a family of internal events. */
@@ -77,7 +82,7 @@ export class Registry {
   set(plugin: Plugin, home: Home, registration: Pick<Registration, "handlers">): string[] {
     const diagnostics: string[] = [];
     const listed: Listed[] = [];
-    for (const [index, { hook: key, options, function: declared }] of registration.handlers.entries()) {
+    for (const [index, { hook: key, options, sees = BOTH, function: declared }] of registration.handlers.entries()) {
       // No handler; see functions.ts.
       if (declared) continue;
       const hook = this.#hooks[key] ?? this.#anyOf(key);
@@ -98,6 +103,7 @@ export class Registry {
         priority: options.priority ?? 0,
         filter: filterOf(options),
         needsAuthority: options.requiresToolAuthority === true,
+        seesContext: sees === BOTH,
         isReentrant: options.reentrant === true,
         budget,
         tally: this.#tallies.of(plugin.id, key),

@@ -38,6 +38,8 @@ export const registration = z.object({
         /** A hook, or, of a function, its kind. */
         hook: name,
         options: handlerOptions,
+        /** How many of its arguments, event and context, it can see; unset: both. */
+        sees: z.int().min(0).max(2).optional(),
         /** Set for what is no handler of a hook; see functions.ts. `about` is judged where the function is taken in. */
         function: z.object({ name, about: z.unknown() }).optional(),
       }),

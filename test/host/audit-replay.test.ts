@@ -51,6 +51,7 @@ function inputOf(row: readonly Played[], failure: "open" | "closed"): RunInput {
       priority: 0,
       filter: isElsewhere ? { matcher: new Set(["read"]) } : undefined,
       needsAuthority: false,
+      seesContext: true,
       isReentrant: false,
       budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
       tally: { calls: 0 },

@@ -56,6 +56,9 @@ export class Redo {
   }
 }
 
+/** For those who cannot see it. */
+export const NO_CONTEXT = "{}";
+
 /** A context's text with the number of the attempt, which handlers see as `ctx.attempt` when it is not the first. */
 export function withAttempt(context: string, attempt: number): string {
   return attempt === 1 ? context : `{"attempt":${attempt}${context === "{}" ? "" : ","}${context.slice(1)}`;

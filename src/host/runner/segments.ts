@@ -14,6 +14,8 @@ export interface Place {
 export interface Segment extends Place {
   readonly barred: undefined;
   readonly handlers: readonly Handler[];
+  /** Does one of them see the context? Otherwise it does not travel. */
+  readonly seesContext: boolean;
 }
 
 /** The place of a handler that is not called. */
@@ -94,5 +96,6 @@ function remembered(plan: Plan, rows: readonly Handler[][], hook: AnyHook): read
 
 function segment(hook: AnyHook, handlers: readonly Handler[]): Segment {
   const { lane } = handlers[0]!.home;
-  return { barred: undefined, lane, handlers, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
+  const seesContext = handlers.some((handler) => handler.seesContext);
+  return { barred: undefined, lane, handlers, seesContext, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
 }

@@ -13,7 +13,7 @@ import { readAnswer } from "./answer.ts";
 import { eligible, refused, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { RunInput } from "./run-input.ts";
-import { FIRST, Redo, withAttempt } from "./redo.ts";
+import { FIRST, NO_CONTEXT, Redo, withAttempt } from "./redo.ts";
 import { isStale, segmentsOf, withGaps } from "./segments.ts";
 import type { Gap, Segment } from "./segments.ts";
 
@@ -94,7 +94,7 @@ export class Walk {
     const { offset, attempt, spentMs } = this.#redo?.attempt(this.#at) ?? FIRST;
     this.#offset = offset;
     const chains = this.#state.frozen.size === 0;
-    const context = withAttempt(contextText, attempt);
+    const context = segment.seesContext ? withAttempt(contextText, attempt) : NO_CONTEXT;
     return { lane, request: { cause, route, from: this.#at - offset, chains, attempt, spentMs, event: this.#event, context } };
   }
 

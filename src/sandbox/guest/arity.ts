@@ -16,7 +16,7 @@ const GREATER = 62;
 
 /** How many of the first two arguments it can see: none or one only where it is an arrow function with no parameter, or with one that is a plain name. */
 export function seenArguments(handler: (...args: never[]) => unknown): 0 | 1 | 2 {
-  const text = call(sourceOf, handler, []) as string;
+  const text = call(sourceOf, handler, []);
   let at = afterName(text, 0);
   // `async` is a name as well; whether one or the other is told by what follows.
   if (isAsync(text, at)) at = afterSpaces(text, at);

@@ -10,6 +10,7 @@ export interface Declared {
   /** A hook, or the kind of a function. */
   hook: string;
   options: unknown;
+  sees: number;
   function?: { name: string; about: unknown };
 }
 
@@ -31,8 +32,9 @@ export function isRegistering(): boolean {
 /** `what` is said to the author when it comes too late. */
 export function declareHandler(hook: string, handler: Handler, options: unknown, what: string): void {
   if (!open) throw new NativeError(`${what} was called after register had returned`);
-  declared[declared.length] = bare({ hook, options: options ?? bare({}) });
-  seen[handlers.length] = seenArguments(handler);
+  const sees = seenArguments(handler);
+  declared[declared.length] = bare({ hook, options: options ?? bare({}), sees });
+  seen[handlers.length] = sees;
   handlers[handlers.length] = handler;
 }
 

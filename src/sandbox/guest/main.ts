@@ -85,7 +85,7 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   returned = undefined;
   beginTurn(number);
   try {
-    returned = settle(handle(handlerOf(number), eventText, contextText), number, resultText);
+    returned = settle(callHandler(handlerOf(number), eventText, contextText), number, resultText);
     if (ticks.drain !== undefined) ticks.drain();
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
@@ -100,11 +100,11 @@ function marked(answer: Returned): Returned {
 
 /** As dispatch, for a handler whose result nobody reads: it need not even be data. */
 function observe(number: number, eventText: string, contextText: string): Returned {
-  return turn(number, () => settle(handle(handlerOf(number), eventText, contextText), number, noResult));
+  return turn(number, () => settle(callHandler(handlerOf(number), eventText, contextText), number, noResult));
 }
 
 /** What it cannot see is not parsed. */
-function handle(at: number, eventText: string, contextText: string): unknown {
+function callHandler(at: number, eventText: string, contextText: string): unknown {
   const handler = handlers[at]!;
   const sees = seen[at]!;
   return handler(sees > 0 ? parse(eventText) : undefined, sees > 1 ? parse(contextText) : undefined);
