@@ -263,8 +263,10 @@ export class CoreHost {
     logFacts(this.#events, options.logger);
   }
 
-  /** Starts the sandbox and loads the plugins. Rejects when the sandbox does not start; a plugin that does not load is only noted. */
-  /** The plugins may still be looked for: meanwhile the sandbox starts. */
+  /**
+   * Starts the sandbox and loads the plugins, which may still be looked for meanwhile. Rejects when the sandbox does not start; a plugin that does
+   * not load is only noted.
+   */
   async open(found: Promise<readonly Plugin[]>): Promise<void> {
     this.#fleet.warm();
     const hooks = [...Object.values(this.#hooks), ...Object.values(FUNCTION_HOOKS)];
