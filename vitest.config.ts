@@ -12,9 +12,6 @@ export default defineConfig({
     // Their threads inherit it; see there.
     execArgv: ["--import", new URL("src/sandbox/compile-cache.ts", import.meta.url).href],
     testTimeout: 30_000,
-    // Not a cure: on a virtual machine whose neighbours take its cores, V8's clock and the watchdog's reports may be late, and a sandbox is then ended by another rung of the ladder than the one that
-    // a test is about. Two such tests failed once each in two whole runs and in none of the runs by themselves. The reporter names what was tried twice.
-    retry: 1,
     hookTimeout: 30_000,
     typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
   },

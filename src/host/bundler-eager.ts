@@ -5,56 +5,46 @@
  */
 import { parseSync } from "rolldown/utils";
 
-/** Turns the function declarations of a script into constants in front of it: they were hoisted anyway, and nobody assigns to them. Arrow functions get parentheses. */
+/** The functions of a script in parentheses. */
 export function eager(code: string): string {
-  const { program, errors } = parseSync("guest.js", code, { sourceType: "script" });
-  if (errors.length > 0) throw new Error(`the bootstrap does not parse: ${errors[0]!.message}`);
-  const arrows = arrowsIn(program);
-  const text = (from: number, to: number): string => wrapped(code, arrows, from, to);
+  return hoisted(parenthesised(code));
+}
+
+/** Its function declarations become constants in front of it: they were hoisted anyway, and nobody assigns to them. */
+function hoisted(code: string): string {
   const made: string[] = [];
   let rest = "";
   let at = 0;
-  for (const statement of program.body) {
+  for (const statement of parsed(code).body) {
     if (statement.type !== "FunctionDeclaration" || !statement.id) continue;
-    made.push(`${statement.id.name}=(${text(statement.start, statement.end)})`);
-    rest += text(at, statement.start);
+    made.push(`${statement.id.name}=(${code.slice(statement.start, statement.end)})`);
+    rest += code.slice(at, statement.start);
     at = statement.end;
   }
-  rest += text(at, code.length);
+  rest += code.slice(at);
   return made.length === 0 ? rest : `const ${made.join(",")};${rest}`;
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-function arrowsIn(program: object): Span[] {
-  const found: Span[] = [];
+/** Each arrow function in parentheses. At one place arrow functions only begin or only end, so the order of their marks there is no matter. */
+function parenthesised(code: string): string {
+  const marks: { readonly at: number; readonly mark: string }[] = [];
   const look = (node: object): void => {
-    const { type, start, end } = node as Span & { type?: unknown };
-    if (type === "ArrowFunctionExpression") found.push({ start, end });
+    const { type, start, end } = node as { type?: unknown; start: number; end: number };
+    if (type === "ArrowFunctionExpression") marks.push({ at: start, mark: "(" }, { at: end, mark: ")" });
     for (const value of Object.values(node) as unknown[]) if (typeof value === "object" && value !== null) look(value);
   };
-  look(program);
-  return found;
+  look(parsed(code));
+  let text = "";
+  let from = 0;
+  for (const { at, mark } of marks.toSorted((a, b) => a.at - b.at)) {
+    text += code.slice(from, at) + mark;
+    from = at;
+  }
+  return text + code.slice(from);
 }
 
-/** A part of the code, with parentheses around the arrow functions in it. */
-function wrapped(code: string, arrows: readonly Span[], from: number, to: number): string {
-  const marks = arrows
-    .filter(({ start, end }) => start >= from && end <= to)
-    .flatMap(({ start, end }) => [
-      { at: start, mark: "(", length: start - end },
-      { at: end, mark: ")", length: end - start },
-    ])
-    // Where one ends and the next begins: first what ends, the innermost first; of those that begin together, the outermost first.
-    .toSorted((a, b) => a.at - b.at || (a.mark === b.mark ? a.length - b.length : a.mark === ")" ? -1 : 1));
-  let text = "";
-  let at = from;
-  for (const { at: next, mark } of marks) {
-    text += code.slice(at, next) + mark;
-    at = next;
-  }
-  return text + code.slice(at, to);
+function parsed(code: string): ReturnType<typeof parseSync>["program"] {
+  const { program, errors } = parseSync("guest.js", code, { sourceType: "script" });
+  if (errors.length > 0) throw new Error(`the bootstrap does not parse: ${errors[0]!.message}`);
+  return program;
 }

@@ -306,7 +306,7 @@ export class Plugins {
 
   /** Resolves when a plugin that was bundled has loaded, or failed to. */
   async #loaded(plugin: Plugin): Promise<void> {
-    if (plugin.status === "loading") this.#open(plugin);
+    this.open(plugin);
     await this.#roster.settled(plugin);
   }
 

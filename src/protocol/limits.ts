@@ -66,7 +66,7 @@ export const LIMITS = {
   youngRunMs: 20,
   /** How long a lane keeps answers back for the rest of their batch. The host is awake while it waits: it may as well begin (0.05 to 1 ms were tried). */
   flushMs: 0.1,
-  /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. */
+  /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. Under a stream of calls its event loop, with the timers of plugins, turns once in as long. */
   lingerMs: 0.2,
   /** If that was no use it is left out, twice as often each time, up to so often. */
   lingerSkips: 16,

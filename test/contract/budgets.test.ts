@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { actor, ask, patched, sending, toolCall } from "../support/actors.ts";
 import type { Script } from "../support/actors.ts";
-import { contract, next, open, plugin, sharedHost, statuses } from "../support/host.ts";
+import { contract, next, open, plugin, replacement, sharedHost, statuses } from "../support/host.ts";
 
 contract("budgets", (isolation) => {
   describe("a call that takes too long", () => {
@@ -53,7 +53,7 @@ contract("budgets", (isolation) => {
       ["an endless loop that swallows what stops it", `for (;;) { try { for (;;); } finally { continue; } }`],
     ])("%s ends as cpu; the cell is rebuilt, and everybody else's state survives", async (_, code) => {
       const [born, neighbour] = [await ask(shared.host, "bad", "state.born"), await ask(shared.host, "c", "state.born")];
-      const replaced = next(shared.host, "replaced");
+      const replaced = replacement(shared.host);
       const outcome = await send({ a: `return { content: "a" }`, bad: code, c: `return { content: event.content + "c" }` });
       expect(statuses(outcome)).toEqual(["a:ok", "bad:cpu", "c:ok"]);
       expect(outcome.calls[1]?.error?.code).toBe("ERR_CALL_CPU");
@@ -71,7 +71,7 @@ contract("budgets", (isolation) => {
     });
 
     it("a loop in a timer that belongs to no call any more replaces the cell and fails what was pending in it", async () => {
-      const replaced = next(shared.host, "replaced");
+      const replaced = replacement(shared.host);
       await send({ bad: `setTimeout(() => { for (;;); }, 50)` });
       const outcome = await send({ bad: `return new Promise(() => {})` });
       expect((await replaced).plugin).toBe("bad");

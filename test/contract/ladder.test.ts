@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import type { Facts } from "creel";
 import { actor, ask, sending, toolCall } from "../support/actors.ts";
-import { contract, next, open, statuses } from "../support/host.ts";
+import { contract, next, open, replacement, statuses } from "../support/host.ts";
 
 const BUDGET = { timeoutMs: 5_000, cpuMs: 60 };
 const LOOP = `for (;;);`;
@@ -27,7 +27,7 @@ contract("the ladder", (isolation) => {
 
   it("second rung: its cell is rebuilt, and what a poisoned queue would do next never happens", async () => {
     await using host = await open(isolation, { plugins: [actor("bad", { hooks: BUDGET })] });
-    const replaced = next(host, "replaced");
+    const replaced = replacement(host);
     const poison = `const again = () => { Promise.resolve().then(again); }; again(); for (;;);`;
     await host.run("message_sending", sending({ bad: poison }));
     expect((await replaced).plugin).toBe("bad");

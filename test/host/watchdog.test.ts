@@ -1,4 +1,7 @@
 /** The watchdog: who is condemned, when, and in whose name. The unit is played; the clocks are real and short. */
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Watchdog } from "../../src/host/lanes/watchdog.ts";
 import type { Verdict, WatchdogOptions } from "../../src/host/lanes/watchdog.ts";
@@ -36,6 +39,24 @@ function turnOf(more: Partial<HeldTurn>): HeldTurn {
     isAsleep: false,
     ...more,
   };
+}
+
+/** Two ends of a real socket: what is written to one waits in the kernel until the other's loop reads it. */
+async function socketPair(): Promise<{ near: Socket; far: Socket }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [far] = (await once(server, "connection")) as [Socket];
+  onTestFinished(() => {
+    near.destroy();
+    server.close();
+  });
+  return { near, far };
+}
+
+/** A gateway that is busy: neither timers nor sockets are looked after. */
+function blockFor(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 const PAST = LIMIT_MS + LIMITS.stopGraceMs + 1;
@@ -109,6 +130,18 @@ it("a process that takes too much memory is condemned in the name of the cell th
   unit.bytes = 1_001;
   await vi.waitFor(() => expect(verdicts).toMatchObject([{ culprit: { cell: 4 } }]), { interval: 5 });
   expect(verdicts[0]?.why).toContain("memory");
+});
+
+it("what the sandbox has said while the gateway was busy is heard before it is judged", async () => {
+  const unit = new PlayedUnit(2);
+  unit.bytes = 500;
+  const { held, verdicts } = watched({ isOverdue: () => true }, unit);
+  const { near, far } = await socketPair();
+  far.on("data", () => held());
+  near.write("who is executing");
+  unit.bytes = 1_001;
+  blockFor(LIMITS.superviseMs * 3);
+  await vi.waitFor(() => expect(verdicts).toMatchObject([{ culprit: { cell: 4 } }]), { interval: 5 });
 });
 
 it("a process that does not answer any more while something is overdue is condemned; one that answers is not", async () => {

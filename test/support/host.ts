@@ -83,6 +83,17 @@ export function next<K extends FactName>(
   return promise;
 }
 
+/** The next cell that is rebuilt. On the way there nothing worse may happen: a sandbox that is restarted instead is said at once, and why. */
+export function replacement(host: Pick<Host, "on">): Promise<Facts["replaced"]> {
+  const worse = next(host, "restart").then(({ why }) => {
+    throw new Error(`the sandbox was restarted instead: ${why}`);
+  });
+  const found = Promise.race([next(host, "replaced"), worse]);
+  // It may be a while until somebody awaits it.
+  found.catch(() => {});
+  return found;
+}
+
 /** `plugin:status` of every call, in order. */
 export function statuses(outcome: Outcome): string[] {
   return outcome.calls.map(({ plugin: id, status }) => `${id}:${status}`);

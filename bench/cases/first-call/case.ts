@@ -3,10 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
-import { creel } from "../../creel.ts";
-import { processFloor } from "../../floors/process.ts";
-import { threadFloor } from "../../floors/thread.ts";
-import { POLICY_GATE } from "../../handlers.ts";
+import { BESIDE_FLOORS } from "../../floors/beside.ts";
 import { elapsed, turn, turns } from "../../turns.ts";
 import type { Contestant } from "../../../src/cli/bench/contestant.ts";
 import { over } from "../../../src/cli/bench/measure.ts";
@@ -23,29 +20,21 @@ async function afterPause({ call }: Contestant, at: number): Promise<number> {
 export default {
   question: `one call after a pause of ${PAUSE_MS} ms, when all threads sleep: what does it take?`,
   run: (effort) =>
-    among(
-      [
-        () => creel(POLICY_GATE, { isolation: "thread" }),
-        () => creel(POLICY_GATE, { isolation: "process" }),
-        () => threadFloor(POLICY_GATE),
-        () => processFloor(POLICY_GATE),
-      ],
-      async (contestants) => {
-        for (const { call } of contestants) for (let at = 0; at < WARM_CALLS; at++) await call(at);
-        const series = await turns(
-          contestants.map((one) => turn(one.name, (round) => afterPause(one, round))),
-          effort,
-          { unit: "µs", rounds: effort.rounds * 3 },
-        );
-        const [thread, child, threadOnly, childOnly] = series as [Series, Series, Series, Series];
-        return {
-          ratios: [
-            ratio("creel, thread / floor", over(thread, threadOnly)),
-            ratio("creel, process / floor", over(child, childOnly)),
-            ratio("creel, process / creel, thread", over(child, thread)),
-          ],
-          series,
-        };
-      },
-    ),
+    among(BESIDE_FLOORS, async (contestants) => {
+      for (const { call } of contestants) for (let at = 0; at < WARM_CALLS; at++) await call(at);
+      const series = await turns(
+        contestants.map((one) => turn(one.name, (round) => afterPause(one, round))),
+        effort,
+        { unit: "µs", rounds: effort.rounds * 3 },
+      );
+      const [thread, child, threadOnly, childOnly] = series as [Series, Series, Series, Series];
+      return {
+        ratios: [
+          ratio("creel, thread / floor", over(thread, threadOnly)),
+          ratio("creel, process / floor", over(child, childOnly)),
+          ratio("creel, process / creel, thread", over(child, thread)),
+        ],
+        series,
+      };
+    }),
 } satisfies Case;

@@ -3,6 +3,7 @@ import type { AuditCall, AuditRun, AuditShown } from "../../protocol/audit-line.
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
 import type { Handler } from "../registry.ts";
+import { NO_CONTEXT } from "../runner/prepare.ts";
 import type { RunInput } from "../runner/run-input.ts";
 import type { Cleaner } from "./cleaner.ts";
 import { replay, replayChars } from "./replay.ts";
@@ -32,7 +33,7 @@ export function runEntry(
     ...(approval && { approval: { pluginId: approval.pluginId, resolution: approval.resolution } }),
     ...(hasEvents && {
       event: room.json(eventText),
-      ...(contextText !== "{}" && { context: room.json(contextText) }),
+      ...(contextText !== NO_CONTEXT && { context: room.json(contextText) }),
       ...(outcome.result !== undefined && { result: room.json(JSON.stringify(outcome.result) ?? "null") }),
     }),
     ...(hasEvents && isLong && { unknown: `event and answers are longer than ${LIMITS.auditReplayChars} characters` }),

@@ -3,6 +3,7 @@
  * life, and reads how much memory the process takes; when a turn cannot be stopped, the process does not answer or takes too much, it says
  * so, and who was executing. It runs in the gateway's process, where no plugin can starve it.
  */
+import { setImmediate } from "node:timers";
 import { errorMessage } from "../../protocol/errors.ts";
 import { LIMITS, turnMs } from "../../protocol/limits.ts";
 import type { HeldTurn } from "../../protocol/messages.ts";
@@ -53,10 +54,14 @@ export class Watchdog {
     this.#timer = undefined;
   }
 
-  /** Closer while something is overdue; it costs a file read and a ping. */
+  /**
+   * Closer while something is overdue; it costs a file read and a ping. A loop that was busy runs its timers before it reads what has come meanwhile: what the sandbox has said by
+   * now, of who is executing and that it lives, is heard first.
+   */
   #look(): void {
     const isOverdue = this.#options.isOverdue();
-    this.#timer = setTimeout(() => this.#look(), isOverdue ? LIMITS.superviseMs : LIMITS.watchIdleMs).unref();
+    const paceMs = isOverdue ? LIMITS.superviseMs : LIMITS.watchIdleMs;
+    this.#timer = setTimeout(() => setImmediate(() => this.#timer && this.#look()), paceMs).unref();
     const bytes = this.#unit.residentBytes?.();
     if (bytes !== undefined && bytes > this.#options.memoryBytes) return this.#tooLarge(bytes);
     if (!isOverdue || !this.#unit.ping) {

@@ -7,7 +7,8 @@ import { readAnswer, skipped } from "./answer.ts";
 import type { Read } from "./answer.ts";
 import { eligible, refused, report } from "./eligible.ts";
 import type { RunInput } from "./run-input.ts";
-import { NO_CONTEXT, withAttempt } from "./redo.ts";
+import { NO_CONTEXT } from "./prepare.ts";
+import { withAttempt } from "./redo.ts";
 import { alone, fansOf, isStale } from "./segments.ts";
 import type { HopRequest } from "./walk.ts";
 

@@ -14,7 +14,10 @@ export interface Prepared {
   readonly contextText: string;
 }
 
-const NO_CONTEXT: Fields = Object.freeze({});
+const NONE: Fields = Object.freeze({});
+
+/** The text of a context that was not given, or that nobody can see. */
+export const NO_CONTEXT = "{}";
 
 /** What a hook's definition says about events and contexts, worked out once: on the path of every call. */
 interface Rules {
@@ -47,8 +50,8 @@ export function prepare(hook: AnyHook, handedOver: unknown, givenContext: unknow
   const rules = rulesOf(hook);
   const given = hook.internal ? enveloped(handedOver) : handedOver;
   if (!rules.acceptsEvent(given)) refuse("ERR_EVENT_INVALID", hook, hook.event, given);
-  let context = NO_CONTEXT;
-  let contextText = "{}";
+  let context = NONE;
+  let contextText = NO_CONTEXT;
   if (givenContext !== undefined) {
     if (!rules.acceptsContext(givenContext)) refuse("ERR_CONTEXT_INVALID", hook, hook.context, givenContext);
     context = givenContext as Fields;

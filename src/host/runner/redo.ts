@@ -5,6 +5,7 @@
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { firstOpen } from "../lanes/death.ts";
 import type { Answers, StepAnswer } from "../lanes/lane-client.ts";
+import { NO_CONTEXT } from "./prepare.ts";
 import { alone } from "./segments.ts";
 import type { Place, Segment } from "./segments.ts";
 
@@ -56,10 +57,7 @@ export class Redo {
   }
 }
 
-/** For those who cannot see it. */
-export const NO_CONTEXT = "{}";
-
 /** A context's text with the number of the attempt, which handlers see as `ctx.attempt` when it is not the first. */
 export function withAttempt(context: string, attempt: number): string {
-  return attempt === 1 ? context : `{"attempt":${attempt}${context === "{}" ? "" : ","}${context.slice(1)}`;
+  return attempt === 1 ? context : `{"attempt":${attempt}${context === NO_CONTEXT ? "" : ","}${context.slice(1)}`;
 }

@@ -13,7 +13,8 @@ import { readAnswer } from "./answer.ts";
 import { eligible, refused, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import type { RunInput } from "./run-input.ts";
-import { FIRST, NO_CONTEXT, Redo, withAttempt } from "./redo.ts";
+import { NO_CONTEXT } from "./prepare.ts";
+import { FIRST, Redo, withAttempt } from "./redo.ts";
 import { isStale, segmentsOf, withGaps } from "./segments.ts";
 import type { Gap, Segment } from "./segments.ts";
 
