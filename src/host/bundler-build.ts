@@ -11,13 +11,14 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { isNative } from "../protocol/modules/absent.ts";
 import { guestEntries } from "../protocol/surface.ts";
-import { eager } from "./bundler-eager.ts";
+import { eager, exportsUsed, shared } from "./bundler-eager.ts";
 import { Fence } from "./bundler-fence.ts";
 import { Imports, readsFiles } from "./bundler-imports.ts";
 import { joinChunks, joinGuest } from "./bundler-join.ts";
 import type { Builtin, BundleRequest, BundleScan } from "./bundler-message.ts";
 import { placed } from "./bundler-meta.ts";
 import { packageFiles } from "./package-files.ts";
+import { known } from "./bundler-known.ts";
 import { Modes } from "./bundler-modes.ts";
 import { missingModules } from "./missing-modules.ts";
 import { Scans } from "./bundler-scans.ts";
@@ -160,7 +161,7 @@ async function bundled(request: PluginRequest, text: string, builds: typeof PLAI
 export async function bundleGuest(): Promise<Built> {
   await using build = await rolldown({
     input: Object.fromEntries([MAIN, ...guestEntries()].map((entry) => [entry, guestFile(entry)])),
-    plugins: [thin(guestFile)],
+    plugins: [known(), thin(guestFile)],
     platform: "neutral",
     resolve: PLAIN,
     logLevel: "silent",
@@ -173,18 +174,22 @@ export async function bundleGuest(): Promise<Built> {
     chunkFileNames: "[name]",
     // What every cell needs is one script: between scripts, names are looked up by getters.
     codeSplitting: { groups: [{ name: CORE, test: (id: string) => CORE_FILES.test(id) }] },
+    // Nobody asks a chunk what it is.
+    esModule: false,
+    generatedCode: { symbols: false },
     minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
   });
   const chunks = output.flatMap((one) => (one.type === "chunk" ? one : []));
   const absent = chunks.flatMap(({ fileName, imports }) =>
     imports.filter((name) => !chunks.some((chunk) => chunk.fileName === name)).map((name) => `${name} in ${fileName}`),
   );
+  const usedAtOnce = exportsUsed(chunks.flatMap(({ fileName, code }) => (AT_ONCE.includes(fileName) ? code : [])));
   if (absent.length > 0) throw new Error(`the guest imports what is not bundled: ${absent.join(", ")}`);
   return {
     code: joinGuest(
       MAIN,
       AT_ONCE,
-      chunks.map(({ fileName, code }) => ({ fileName, code: AT_ONCE.includes(fileName) ? eager(code) : code })),
+      chunks.map(({ fileName, code }) => ({ fileName, code: AT_ONCE.includes(fileName) ? eager(shared(code, usedAtOnce)) : code })),
     ),
     map: "",
     files: 0,

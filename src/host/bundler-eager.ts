@@ -43,6 +43,26 @@ function parenthesised(code: string): string {
   return text + code.slice(from);
 }
 
+/** Which exports of others these chunks use, by the letters that the bundler gave them. */
+export function exportsUsed(chunks: readonly string[]): ReadonlySet<string> {
+  return new Set(chunks.flatMap((code) => [...code.matchAll(/\brequire_\w+\.(\w+)/g)].map(([, name]) => name!)));
+}
+
+/** The getters of a chunk's exports, unless they are used at once, are defined by `module.share`: when the first chunk of the library wants one of them. */
+export function shared(code: string, usedAtOnce: ReadonlySet<string>): string {
+  const later: string[] = [];
+  const rest = code.replaceAll(
+    /Object\.defineProperty\(exports,"(\w+)",\{enumerable:!0,get:function\(\)\{return[^{}]+\}\}\)[,;]/g,
+    (definition, name: string) => {
+      if (usedAtOnce.has(name)) return definition;
+      // A plugin may have replaced what it finds by then, and put something onto what all objects inherit.
+      later.push(definition.slice(0, -1).replace("Object.defineProperty(", "define(").replace("{enumerable", "{__proto__:null,enumerable"));
+      return definition.endsWith(";") ? "0;" : "";
+    },
+  );
+  return later.length === 0 ? code : `${rest}module.share=function(define){${later.join(";")}};`;
+}
+
 function parsed(code: string): ReturnType<typeof parseSync>["program"] {
   const { program, errors } = parseSync("guest.js", code, { sourceType: "script" });
   if (errors.length > 0) throw new Error(`the bootstrap does not parse: ${errors[0]!.message}`);

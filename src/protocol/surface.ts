@@ -4,6 +4,9 @@
  * declarations, docs and tests read this table.
  */
 
+/** In the text that cells are made of: between what runs when one starts and what is made when it is first touched. */
+export const LIBRARY_MARK = "\n//# library\n";
+
 /** Global → the module that exports it under the same name. */
 export const GUEST_GLOBALS = {
   global: "web/global",
@@ -85,6 +88,11 @@ export const GUEST_SDK = "sdk/openclaw";
 
 /** Files that others of them load when they need them: what is large and seldom wanted. */
 export const GUEST_PARTS = ["node/absent", "web/idna-tables", "node/inspect", "web/multipart"] as const;
+
+/** Names and files of a table, in turn. */
+export function pairs(table: Readonly<Record<string, string>>): string[] {
+  return Object.entries(table).flat();
+}
 
 /** Every file of src/sandbox/guest, without extension, that is loaded when it is first needed. */
 export function guestEntries(): string[] {

@@ -10,6 +10,7 @@ import type { Gauge } from "../protocol/gauge.ts";
 import { LIMITS, turnMs } from "../protocol/limits.ts";
 import type { PluginLimits } from "../protocol/plugin-limits.ts";
 import { ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
+import { LIBRARY_MARK } from "../protocol/surface.ts";
 
 export type TurnEnd =
   /** The handler returned nothing, or a promise that is still pending. */
@@ -51,12 +52,17 @@ const NO_MAIL: Mail = { isFine: false };
 const SILENCE: Mail = { isFine: true };
 const WRAPPER = ["(function (exports, module, require) {", "\n})"] as const;
 
-/** Guest code is compiled once per lane; later cells start from the code cache. */
+/** What all cells of a lane are made of. The bootstrap is compiled once; later cells start from the code cache. Of the library's text there is one copy, outside of all heaps. */
 export class GuestCode {
-  readonly source: string;
+  readonly bootstrap: string;
+  readonly library: ivm.ExternalCopy<string>;
   cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
-  constructor(source: string) {
-    this.source = source;
+
+  /** As `guestCode` of the host gives it. */
+  constructor(text: string) {
+    const [bootstrap, library = ""] = text.split(LIBRARY_MARK);
+    this.bootstrap = bootstrap!;
+    this.library = new ivm.ExternalCopy(library);
   }
 }
 
@@ -75,6 +81,7 @@ export class Cell {
   readonly #spec: CellSpec;
   readonly #gauge: Gauge;
   readonly #context: ivm.Context;
+  readonly #library: ivm.ExternalCopy<string>;
   readonly #timed = { timeout: 0 };
   /** The last turn left mail before it returned; it may have left more since. */
   hasMail = false;
@@ -82,13 +89,14 @@ export class Cell {
   constructor(guest: GuestCode, spec: CellSpec, gauge: Gauge) {
     this.#spec = spec;
     this.#gauge = gauge;
+    this.#library = guest.library;
     this.#isolate = new ivm.Isolate({
       memoryLimit: spec.limits.heapMb,
       // SECURITY: without a listener V8 aborts the whole process on some out-of-memory paths. test/contract/budgets.test.ts
       onCatastrophicError: () => {},
     });
     this.#context = this.#isolate.createContextSync();
-    const script = this.#isolate.compileScriptSync(guest.source, {
+    const script = this.#isolate.compileScriptSync(guest.bootstrap, {
       filename: "creel:guest",
       ...(guest.cache ? { cachedData: guest.cache } : { produceCachedData: true }),
     });
@@ -133,7 +141,8 @@ export class Cell {
     }
     this.#gauge.attribute(0, TURN_OF.load);
     const { facts, limits, files } = this.#spec;
-    const args = [factory.derefInto(), facts, JSON.stringify(limits), randomBytes(32).toString("hex"), files || undefined, volume];
+    const seed = randomBytes(32).toString("hex");
+    const args = [factory.derefInto(), facts, JSON.stringify(limits), seed, this.#library.copyInto(), files || undefined, volume];
     // SECURITY: the one function of ours that a cell can get. It takes nothing, gives a number and cannot throw. test/escape/clock.test.ts
     if (this.#spec.hasFineClock) args.push(new ivm.Callback(now) as never);
     return this.#enter(this.#load, args, timeoutMs);

@@ -36,11 +36,13 @@ function load(
   factsText: string,
   limitsText: string,
   seed: string,
+  library: string,
   files: string | undefined,
   volume: string | undefined,
   now?: () => number,
 ): Returned {
   setLimits(limitsText);
+  setLibrary(library);
   given.files = files;
   given.volume = volume;
   const facts = parse(factsText) as GuestFacts;
@@ -281,8 +283,11 @@ function install(): void {
   fixBuffers();
 }
 
-/** Our own loader of chunks comes from the script around this one (host/bundler-join.ts). */
-export default function start(loadChunk: LoadChunk): object {
+let setLibrary: (text: string) => void;
+
+/** Our own loader of chunks, and who gives it their texts, come from the script around this one (host/bundler-join.ts). */
+export default function start(loadChunk: LoadChunk, giveLibrary: (text: string) => void): object {
+  setLibrary = giveLibrary;
   install();
   openLibrary(loadChunk);
   // The lane takes these ten by reference; they are reachable from nowhere else.

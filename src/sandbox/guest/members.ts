@@ -24,7 +24,7 @@ for (const name of ["then", "toJSON", "inspect", "nodeType", "asymmetricMatch", 
 export function watched<T extends object>(target: T, path: string): T {
   const inert: Record<string, () => void> = bare({});
   return new NativeProxy(target, {
-    get(_, key, receiver) {
+    get: (_, key, receiver) => {
       if (typeof key !== "string" || hasMember(target, key)) return getMember(target, key, receiver) as unknown;
       if (QUIET[key]) return undefined;
       const member = path + key;

@@ -1,7 +1,6 @@
 /** Inside the isolate: `module`. A plugin is one script: what it requires at run time is JSON of its own, or one of Node's modules. */
-import { GUEST_MODULES } from "../../../protocol/surface.ts";
 import { PACKAGE_ROOT } from "../../../protocol/volume.ts";
-import { moduleNamed } from "../library.ts";
+import { moduleNamed, moduleNames } from "../library.ts";
 import { checkString, invalidArgValue, nodeError } from "./errors.ts";
 import { pathOfArgument } from "./fs-arguments.ts";
 import { sync } from "./fs-sync.ts";
@@ -9,14 +8,14 @@ import path from "./path.ts";
 
 const { posix } = path as unknown as { posix: { dirname(path: string): string; resolve(...paths: string[]): string } };
 
-export const builtinModules: readonly string[] = Object.freeze(Object.keys(GUEST_MODULES).toSorted());
+export const builtinModules: readonly string[] = Object.freeze(moduleNames().toSorted());
 
 function isBuiltin(name: unknown): boolean {
   return typeof name === "string" && moduleExists(name);
 }
 
 function moduleExists(name: string): boolean {
-  return Object.hasOwn(GUEST_MODULES, name.replace(/^node:/, ""));
+  return builtinModules.includes(name.replace(/^node:/, ""));
 }
 
 type Require = ((name: unknown) => unknown) & { resolve: (name: unknown) => string; cache: object; main: undefined };
