@@ -95,7 +95,7 @@ export class PluginServices {
   }
 
   #of(plugin: Plugin): string[] {
-    return this.#functions.list("service").flatMap((one) => (one.plugin === plugin.id ? one.name : []));
+    return this.#functions.of(plugin).flatMap(({ kind, name }) => (kind === "service" ? name : []));
   }
 
   async #call({ id }: Plugin, service: string, phase: "start" | "stop"): Promise<string | undefined> {

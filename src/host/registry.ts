@@ -64,7 +64,8 @@ export class Registry {
   readonly #tallies: Tallies;
   readonly #families: ReadonlySet<string>;
   readonly #byPlugin = new Map<Plugin, Listed[]>();
-  #plans = new Map<string, Plan>();
+  /** Undefined: somebody has come, gone or moved since they were made. Two hundred come one after the other, and nobody asks in between. */
+  #plans: ReadonlyMap<string, Plan> | undefined;
 
   /** `hasInternal`: may anybody listen to internal events? */
   constructor(hooks: HookTable, hasInternal = true, tallies = new Tallies()) {
@@ -75,6 +76,7 @@ export class Registry {
   }
 
   plan(hook: string): Plan {
+    this.#plans ??= this.#planned();
     return this.#plans.get(hook) ?? NOBODY;
   }
 
@@ -110,17 +112,17 @@ export class Registry {
       });
     }
     this.#byPlugin.set(plugin, listed);
-    this.#replan();
+    this.#plans = undefined;
     return diagnostics;
   }
 
   /** Handlers have moved: the rows of those that are run in one hop are others now. */
   moved(): void {
-    this.#replan();
+    this.#plans = undefined;
   }
 
   remove(plugin: Plugin): void {
-    if (this.#byPlugin.delete(plugin)) this.#replan();
+    if (this.#byPlugin.delete(plugin)) this.#plans = undefined;
   }
 
   handlersOf(plugin: Plugin): readonly (Handler & { readonly key: string })[] {
@@ -146,7 +148,7 @@ export class Registry {
     return Object.values(this.#hooks).find((hook) => familyOf(hook.name) === family);
   }
 
-  #replan(): void {
+  #planned(): ReadonlyMap<string, Plan> {
     const all = [...this.#byPlugin.values()]
       .flat()
       .toSorted((a, b) => b.priority - a.priority || inOrder(a.plugin, b.plugin) || a.order - b.order);
@@ -156,6 +158,6 @@ export class Registry {
       const plan = [...all.filter(({ key }) => key === family), ...all.filter(({ key }) => key === name)];
       if (plan.length > 0) plans.set(name, plan);
     }
-    this.#plans = plans;
+    return plans;
   }
 }

@@ -297,6 +297,9 @@ export const LIMITS = {
   /** What is kept of one installed plugin: bundle, map, its own files, and its package as it was fetched. */
   storedFiles: 20_000,
   storedBytes: 256 * 1024 * 1024,
+  /** Of installed plugins: files up to this size are read at once, and for how long that may go on before the event loop turns. */
+  readAtOnceBytes: 256 * 1024,
+  readingMs: 8,
   /** How long a change of the state folder waits for another process's, in all and at most between two tries. One takes about 50 ms. */
   stateBusyMs: 15_000,
   stateRetryMs: 25,
