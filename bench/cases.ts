@@ -40,7 +40,8 @@ export async function runCase(name: string, effort: "full" | "quick", tell: (ste
 function inChild(name: string, effort: string, tell: (step: Step) => void): Promise<Omit<CaseData, "name" | "date"> | string> {
   return new Promise((resolve) => {
     const child = fork(fileURLToPath(new URL("./run-case.ts", import.meta.url)), [name, effort], {
-      execArgv: ["-C", "source"],
+      // Creel as it is installed: from sources, types would be stripped whenever a thread or a process starts.
+      execArgv: [],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     let stderr = "";
