@@ -59,16 +59,31 @@ const schemas = fc.letrec<{ schema: Schema }>((tie) => {
     oneOf: some,
   };
   const pairs = fc.oneof(...Object.entries(keywords).map(([name, value]) => fc.tuple(fc.constant(name), value as fc.Arbitrary<unknown>)));
-  const object = fc.array(pairs, { maxLength: 4 }).map((all) => Object.fromEntries(all) as Schema);
+  const object = fc
+    .array(pairs, { maxLength: 4 })
+    .map((all) => Object.fromEntries(all) as Schema & object)
+    // Beside it ajv finds in an empty list what `contains` asks for; the specification does not.
+    .filter((schema) => !("prefixItems" in schema && "contains" in schema));
   return { schema: fc.oneof({ maxDepth: 3 }, fc.constantFrom<Schema>(true, false, { type: "string" }), object, object) };
 }).schema;
 
 describe("a configSchema", () => {
   it("means what it means to ajv", () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+    // Of a few schemas ajv makes code that does not run: `{ anyOf: [{}, { not: true, if: true, then: { items: true } }] }`.
+    const says = (schema: Schema, value: unknown): boolean | undefined => {
+      try {
+        return ajv.validate(schema, value);
+      } catch (error) {
+        if (error instanceof ReferenceError) return undefined;
+        throw error;
+      }
+    };
     const run = fc.property(schemas, json, (schema, value) => {
       expect(faultOf(schema)).toBeUndefined();
-      expect({ schema, value, fits: misfits(schema, value).length === 0 }).toEqual({ schema, value, fits: ajv.validate(schema, value) });
+      const fits = says(schema, value);
+      fc.pre(fits !== undefined);
+      expect({ schema, value, fits: misfits(schema, value).length === 0 }).toEqual({ schema, value, fits });
       ajv.removeSchema();
     });
     fc.assert(run, { numRuns: 400 });
