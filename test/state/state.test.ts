@@ -16,6 +16,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { openState } from "../../src/state/state.ts";
 import type { State, StateOptions } from "../../src/state/state.ts";
 import type { Content } from "../../src/state/store.ts";
@@ -100,6 +101,27 @@ describe("an installed plugin", () => {
     await refused("bundle.js");
     rmSync(root, { recursive: true });
     await refused("SHA256SUMS");
+  });
+
+  it("with a large file is loaded too, and does not load when a byte of that was changed", async () => {
+    const { state, root } = await withOne({ "own.json": JSON.stringify("x".repeat(LIMITS.readAtOnceBytes)) });
+    const { files } = await state.load("a");
+    expect(files.get("own.json")!.length).toBe(LIMITS.readAtOnceBytes + 2);
+    const path = join(root, "own.json");
+    chmodSync(path, 0o600);
+    writeFileSync(path, readFileSync(path, "utf8").replace("xx", "xy"));
+    await expect(state.load("a")).rejects.toThrow("own.json");
+  });
+
+  it("with many files does not hold up the event loop until all of them are read", async () => {
+    const many = Object.fromEntries(Array.from({ length: 4_000 }, (_, at) => [`package/${at}.txt`, `${at}`]));
+    const { state } = await withOne(many);
+    const loop = { turns: 0, isOver: false };
+    const loading = state.load("a").finally(() => (loop.isOver = true));
+    for (; !loop.isOver; loop.turns++) await setImmediate();
+    await loading;
+    // Two are taken in any case: before the first file, and at the end.
+    expect(loop.turns).toBeGreaterThan(3);
   });
 
   it("is mended by being installed again", async () => {
