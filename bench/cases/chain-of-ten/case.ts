@@ -5,7 +5,7 @@
 // a bare `applySync` of the same handler on the caller's thread, into ten isolates in turn; the same into
 // one hot isolate, whose code and data never leave the caches, is shown beside it. Once with handlers that return nothing, once with handlers that each
 // rewrite what the next one sees, where the floor also writes the event and reads the result.
-import { among, ratio } from "../../case.ts";
+import { ratio, reopened } from "../../case.ts";
 import type { Case, CaseResult } from "../../case.ts";
 import { creel } from "../../creel.ts";
 import { bareFloor } from "../../floors/bare.ts";
@@ -25,7 +25,7 @@ function perExtra(one: Series, ten: Series): number[] {
 }
 
 async function chain(what: string, work: Work, encodes: boolean, effort: Effort): Promise<CaseResult> {
-  return among(
+  const series = await reopened(
     [
       () => creel(work, { isolation: "thread" }),
       () => creel(work, { isolation: "thread", handlers: CHAIN }),
@@ -35,29 +35,28 @@ async function chain(what: string, work: Work, encodes: boolean, effort: Effort)
       () => threadFloor(work),
       () => threadFloor(work, { handlers: CHAIN }),
     ],
-    async (contestants) => {
-      const series = await latency(contestants, { ...effort, warmUpCalls: effort.warmUpCalls / 2 }, { samples: 20 });
-      const [one, ten, bare, inTurn, untimed, floorOne, floorTen] = series;
-      const extra = perExtra(one, ten);
-      const floorExtra = perExtra(floorOne, floorTen);
-      const bound = floorOne.rounds.map((hand, round) => hand - bare.rounds[round]! + CHAIN * SHARE * inTurn.rounds[round]!);
-      const against = (floor: readonly number[]): number[] => extra.map((cost, round) => cost / floor[round]!);
-      return {
-        ratios: [
-          ratio(
-            `ten handlers, each ${what} / (1 hop + 10 × ${SHARE} applySync)`,
-            ten.rounds.map((time, round) => time / bound[round]!),
-            { atMost: 1 },
-          ),
-          ratio(`extra handler that ${what} / bare applySync, ten isolates in turn`, against(inTurn.rounds)),
-          ratio(`extra handler that ${what} / bare applySync, one hot isolate`, against(bare.rounds)),
-          ratio(`extra handler that ${what} / extra handler of a hand-written chain`, against(floorExtra)),
-          ratio(`extra handler that ${what} / bare applySync without a timeout (does not do the job)`, against(untimed.rounds)),
-        ],
-        series: series.map((line) => ({ ...line, name: `${line.name} (${what})` })),
-      };
-    },
+    { ...effort, warmUpCalls: effort.warmUpCalls / 2 },
+    (contestants, share) => latency(contestants, share, { samples: 20 }),
   );
+  const [one, ten, bare, inTurn, untimed, floorOne, floorTen] = series;
+  const extra = perExtra(one, ten);
+  const floorExtra = perExtra(floorOne, floorTen);
+  const bound = floorOne.rounds.map((hand, round) => hand - bare.rounds[round]! + CHAIN * SHARE * inTurn.rounds[round]!);
+  const against = (floor: readonly number[]): number[] => extra.map((cost, round) => cost / floor[round]!);
+  return {
+    ratios: [
+      ratio(
+        `ten handlers, each ${what} / (1 hop + 10 × ${SHARE} applySync)`,
+        ten.rounds.map((time, round) => time / bound[round]!),
+        { atMost: 1 },
+      ),
+      ratio(`extra handler that ${what} / bare applySync, ten isolates in turn`, against(inTurn.rounds)),
+      ratio(`extra handler that ${what} / bare applySync, one hot isolate`, against(bare.rounds)),
+      ratio(`extra handler that ${what} / extra handler of a hand-written chain`, against(floorExtra)),
+      ratio(`extra handler that ${what} / bare applySync without a timeout (does not do the job)`, against(untimed.rounds)),
+    ],
+    series: series.map((line) => ({ ...line, name: `${line.name} (${what})` })),
+  };
 }
 
 export default {
