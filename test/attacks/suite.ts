@@ -12,18 +12,13 @@ interface Part {
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
-  /** When something seems to rise: a sandbox is replaced every second or so, and twelve seconds are few to tell a trend. Three times as many then decide. */
-  readonly longer?: readonly string[];
 }
-
-/** Of the soak. */
-const RISES = 3;
 
 const PARTS: readonly Part[] = [
   { name: "the corpus, under load", file: "./run.ts", args: [] },
   { name: "latency and recovery", file: "./latency.ts", args: ["--rounds", "3"] },
   { name: "thread isolation", file: "./thread.ts", args: ["--smoke"] },
-  { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.2"], longer: ["--minutes", "0.6"] },
+  { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.2"] },
 ];
 
 const options = process.argv.slice(2);
@@ -32,8 +27,7 @@ const results: string[] = [];
 for (const part of parts) {
   if (options.length === 0) console.log(`\n${paint("bold", part.name)}`);
   const startedMs = performance.now();
-  let code = await run(part);
-  if (code === RISES && part.longer) code = await run({ ...part, args: part.longer });
+  const code = await run(part);
   results.push(
     `${code === 0 ? paint("green", "✓") : paint("red", "✗")} ${part.name}, ${Math.round((performance.now() - startedMs) / 1_000)} s`,
   );
