@@ -54,6 +54,8 @@ export const LIMITS = {
   spareAgainMs: 250,
   /** Top-level code plus `register`: three times a call's, since it happens once. */
   loadCpuMs: 300,
+  /** Cells that are made side by side when a fresh lane gets many plugins: the lane's thread makes the isolate of one, two others are filled meanwhile. Four or eight gave nothing more on two cores. */
+  cellsAtOnce: 4,
   /** A `register` that awaits something gets this long in all. */
   loadWallMs: 5_000,
   /** Reading a cell's mail: a few string operations of ours, so the clock only guards against a mistake, and against being descheduled. */

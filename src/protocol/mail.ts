@@ -6,6 +6,9 @@
  * (a `toJSON`, a setter) can run while it is built or read.
  */
 
+/** What the lane may ask of a cell beside the calls and the mail, by number: the first argument of `enter`. */
+export const ENTRY = { load: 0, dispatchSync: 1, invoke: 2, tick: 3, tell: 4, abandon: 5, lastWords: 6 } as const;
+
 /**
  * What entering a cell gives back at once. A text that starts with "!" is an error, any other is the result's JSON; a space
  * before it says that there is mail already, as `mail` does for nothing.

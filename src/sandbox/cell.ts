@@ -9,7 +9,7 @@ import { TURN_OF } from "../protocol/gauge.ts";
 import type { Gauge } from "../protocol/gauge.ts";
 import { LIMITS, turnMs } from "../protocol/limits.ts";
 import type { PluginLimits } from "../protocol/plugin-limits.ts";
-import { ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
+import { ENTRY, ERROR_MARK, MAIL_MARK, RETURNED } from "../protocol/mail.ts";
 import { LIBRARY_MARK } from "../protocol/surface.ts";
 
 export type TurnEnd =
@@ -50,6 +50,8 @@ const NOTHING: TurnEnd = { end: "nothing" };
 const PENDING: TurnEnd = { end: "pending" };
 const NO_MAIL: Mail = { isFine: false };
 const SILENCE: Mail = { isFine: true };
+const BOOTSTRAP = "creel:guest";
+const BOOTSTRAP_RUN = { reference: true, timeout: turnMs(LIMITS.loadCpuMs) } as const;
 const WRAPPER = ["(function (exports, module, require) {", "\n})"] as const;
 
 /** What all cells of a lane are made of. The bootstrap is compiled once; later cells start from the code cache. Of the library's text there is one copy, outside of all heaps. */
@@ -66,18 +68,65 @@ export class GuestCode {
   }
 }
 
+/** A cell before its plugin: an isolate in which only our bootstrap has run. Any plugin may get it. */
+export class Blank {
+  readonly heapMb: number;
+  readonly isolate: ivm.Isolate;
+  readonly context: ivm.Context;
+  readonly #entries: ivm.Reference<Record<string, Entry>>;
+
+  private constructor(heapMb: number, isolate: ivm.Isolate, context: ivm.Context, entries: ivm.Reference<Record<string, Entry>>) {
+    this.heapMb = heapMb;
+    this.isolate = isolate;
+    this.context = context;
+    this.#entries = entries;
+  }
+
+  static make(guest: GuestCode, heapMb: number): Blank {
+    const isolate = newIsolate(heapMb);
+    const context = isolate.createContextSync();
+    const script = isolate.compileScriptSync(guest.bootstrap, {
+      filename: BOOTSTRAP,
+      ...(guest.cache ? { cachedData: guest.cache } : { produceCachedData: true }),
+    });
+    guest.cache ??= (script as ivm.Script & ivm.CachedDataResult).cachedData;
+    return new Blank(heapMb, isolate, context, script.runSync(context, BOOTSTRAP_RUN) as never);
+  }
+
+  /** As `make`, all but the isolate itself on a thread of isolated-vm's. See Nursery for when that may be. */
+  static async cook(guest: GuestCode, heapMb: number): Promise<Blank> {
+    if (!guest.cache) return Blank.make(guest, heapMb);
+    const isolate = newIsolate(heapMb);
+    const made = isolate.createContext();
+    const compiled = isolate.compileScript(guest.bootstrap, { filename: BOOTSTRAP, cachedData: guest.cache });
+    const [context, script] = await Promise.all([made, compiled]);
+    return new Blank(heapMb, isolate, context, (await script.run(context, BOOTSTRAP_RUN)) as never);
+  }
+
+  entry(name: string): Entry {
+    return this.#entries.getSync(name, { reference: true }) as unknown as Entry;
+  }
+
+  dispose(): void {
+    if (!this.isolate.isDisposed) this.isolate.dispose();
+  }
+}
+
+function newIsolate(heapMb: number): ivm.Isolate {
+  return new ivm.Isolate({
+    memoryLimit: heapMb,
+    // SECURITY: without a listener V8 aborts the whole process on some out-of-memory paths. test/contract/budgets.test.ts
+    onCatastrophicError: () => {},
+  });
+}
+
 export class Cell {
   readonly #isolate: ivm.Isolate;
-  readonly #load: Entry;
   readonly #dispatch: Entry;
   readonly #observe: Entry;
-  readonly #dispatchSync: Entry;
-  readonly #invoke: Entry;
-  readonly #tick: Entry;
-  readonly #tell: Entry;
-  readonly #abandon: Entry;
   readonly #mail: Entry;
-  readonly #lastWords: Entry;
+  /** All others, by number. */
+  readonly #other: Entry;
   readonly #spec: CellSpec;
   readonly #gauge: Gauge;
   readonly #context: ivm.Context;
@@ -86,35 +135,17 @@ export class Cell {
   /** The last turn left mail before it returned; it may have left more since. */
   hasMail = false;
 
-  constructor(guest: GuestCode, spec: CellSpec, gauge: Gauge) {
+  constructor(guest: GuestCode, spec: CellSpec, gauge: Gauge, blank = Blank.make(guest, spec.limits.heapMb)) {
     this.#spec = spec;
     this.#gauge = gauge;
     this.#library = guest.library;
-    this.#isolate = new ivm.Isolate({
-      memoryLimit: spec.limits.heapMb,
-      // SECURITY: without a listener V8 aborts the whole process on some out-of-memory paths. test/contract/budgets.test.ts
-      onCatastrophicError: () => {},
-    });
-    this.#context = this.#isolate.createContextSync();
-    const script = this.#isolate.compileScriptSync(guest.bootstrap, {
-      filename: "creel:guest",
-      ...(guest.cache ? { cachedData: guest.cache } : { produceCachedData: true }),
-    });
-    guest.cache ??= (script as ivm.Script & ivm.CachedDataResult).cachedData;
-    const entries = script.runSync(this.#context, { reference: true, timeout: turnMs(LIMITS.loadCpuMs) }) as ivm.Reference<
-      Record<string, Entry>
-    >;
-    const entry = (name: string) => entries.getSync(name, { reference: true }) as unknown as Entry;
-    this.#load = entry("load");
-    this.#dispatch = entry("dispatch");
-    this.#observe = entry("observe");
-    this.#dispatchSync = entry("dispatchSync");
-    this.#invoke = entry("invoke");
-    this.#tick = entry("tick");
-    this.#tell = entry("tell");
-    this.#abandon = entry("abandon");
-    this.#mail = entry("mail");
-    this.#lastWords = entry("lastWords");
+    this.#isolate = blank.isolate;
+    this.#context = blank.context;
+    // SECURITY: all of them before plugin code runs: looking one up has no clock on it, and lets whatever microtask waits run. test/sandbox/cell.test.ts
+    this.#dispatch = blank.entry("dispatch");
+    this.#observe = blank.entry("observe");
+    this.#mail = blank.entry("mail");
+    this.#other = blank.entry("enter");
   }
 
   get isGone(): boolean {
@@ -142,10 +173,11 @@ export class Cell {
     this.#gauge.attribute(0, TURN_OF.load);
     const { facts, limits, files } = this.#spec;
     const seed = randomBytes(32).toString("hex");
-    const args = [factory.derefInto(), facts, JSON.stringify(limits), seed, this.#library.copyInto(), files || undefined, volume];
+    const args: unknown[] = [ENTRY.load, factory.derefInto(), facts, JSON.stringify(limits), seed, this.#library.copyInto()];
+    args.push(files || undefined, volume);
     // SECURITY: the one function of ours that a cell can get. It takes nothing, gives a number and cannot throw. test/escape/clock.test.ts
-    if (this.#spec.hasFineClock) args.push(new ivm.Callback(now) as never);
-    return this.#enter(this.#load, args, timeoutMs);
+    if (this.#spec.hasFineClock) args.push(new ivm.Callback(now));
+    return this.#enter(this.#other, args, timeoutMs);
   }
 
   dispatch(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
@@ -157,24 +189,24 @@ export class Cell {
   }
 
   dispatchSync(call: number, event: string, context: string, timeoutMs: number, echo: string | undefined): TurnEnd {
-    return this.#enter(this.#dispatchSync, [call, event, context, echo], timeoutMs);
+    return this.#enter(this.#other, [ENTRY.dispatchSync, call, event, context, echo], timeoutMs);
   }
 
   invoke(call: number, handle: number, argument: string, timeoutMs: number): TurnEnd {
-    return this.#enter(this.#invoke, [call, handle, argument], timeoutMs);
+    return this.#enter(this.#other, [ENTRY.invoke, call, handle, argument], timeoutMs);
   }
 
   tick(timer: number, timeoutMs: number): TurnEnd {
-    return this.#enter(this.#tick, [timer], timeoutMs);
+    return this.#enter(this.#other, [ENTRY.tick, timer], timeoutMs);
   }
 
   tell(question: number, isOk: boolean, text: string, timeoutMs: number): TurnEnd {
-    return this.#enter(this.#tell, [question, isOk, text], timeoutMs);
+    return this.#enter(this.#other, [ENTRY.tell, question, isOk, text], timeoutMs);
   }
 
   /** Forgets a call that ran out of time, and what it had scheduled. False: the cell is no good any more. */
   abandon(call: number): boolean {
-    return this.#short(this.#abandon, [call]).isFine;
+    return this.#briefly([ENTRY.abandon, call]).isFine;
   }
 
   /**
@@ -196,7 +228,7 @@ export class Cell {
 
   /** As `mail`, after a turn that did not end well: whatever it left behind may run again. */
   lastWords(): Mail {
-    return this.#isolate.isDisposed ? SILENCE : this.#short(this.#lastWords, []);
+    return this.#isolate.isDisposed ? SILENCE : this.#briefly([ENTRY.lastWords]);
   }
 
   dispose(): void {
@@ -226,11 +258,11 @@ export class Cell {
   }
 
   /** Runs a few string operations of ours. No plugin code should be able to run here; there is a clock on it all the same. */
-  #short(entry: Entry, args: unknown[]): Mail {
+  #briefly(args: unknown[]): Mail {
     this.#timed.timeout = LIMITS.mailMs;
     this.#gauge.enter(this.#spec.cell, LIMITS.mailMs);
     try {
-      return { isFine: true, text: entry.applySync(undefined, args as never, this.#timed) as string | undefined };
+      return { isFine: true, text: this.#other.applySync(undefined, args as never, this.#timed) as string | undefined };
     } catch {
       return NO_MAIL;
     } finally {

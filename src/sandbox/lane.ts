@@ -4,6 +4,7 @@
  */
 import type { ChainRule } from "../protocol/chain-rule.ts";
 import { pack, unpack } from "../protocol/frame.ts";
+import type { Unpacked } from "../protocol/frame.ts";
 import type { Gauge } from "../protocol/gauge.ts";
 import { isHot, readRun, writeReply } from "../protocol/hot.ts";
 import type { HotRun } from "../protocol/hot.ts";
@@ -15,6 +16,7 @@ import { GuestCode } from "./cell.ts";
 import { Hop } from "./hop.ts";
 import type { HopLane, LaneRoute } from "./hop.ts";
 import { Linger } from "./linger.ts";
+import { Nursery } from "./nursery.ts";
 import { Resident } from "./resident.ts";
 import type { Entry, ResidentEvents } from "./resident.ts";
 
@@ -45,6 +47,9 @@ export class Lane {
   readonly #unsent: Side[] = [];
   #rules: Hello["rules"] = {};
   #guest = new GuestCode("");
+  readonly #nursery = new Nursery();
+  /** What came while cells were made ahead; undefined: none are. */
+  #held: { readonly items: readonly (string | Unpacked)[]; readonly side: Side }[] | undefined;
   /** Whose cells may have left something after their answers. */
   readonly #late = new Set<Resident>();
   #lateSinceMs = 0;
@@ -103,8 +108,11 @@ export class Lane {
     link.onEnd(() => this.#sides.delete(link));
   }
 
-  dispose(): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#linger.end();
+    // Nobody waits for it any more.
+    this.#held?.splice(0);
+    await this.#nursery[Symbol.asyncDispose]();
     for (const resident of this.#residents.values()) resident.dispose();
     this.#residents.clear();
     this.#touched.length = 0;
@@ -113,15 +121,23 @@ export class Lane {
   }
 
   #serve(frames: readonly string[], side: Side): void {
+    if (this.#held) this.#hold(frames, side);
+    else this.#serveNow(frames, side);
+  }
+
+  #serveNow(items: readonly (string | Unpacked)[], side: Side): void {
     this.#isServing = true;
-    for (const frame of frames) {
-      if (isHot(frame)) {
-        this.#run(readRun(frame), side);
+    for (let at = 0; at < items.length; at++) {
+      const item = items[at]!;
+      if (typeof item === "string" && isHot(item)) {
+        this.#run(readRun(item), side);
       } else {
-        const { header, bodies } = unpack(frame);
-        this.#handle(header as HostMessage, bodies, side);
+        const { header, bodies } = typeof item === "string" ? unpack(item) : item;
+        const message = header as HostMessage;
+        if (message.kind === "open" && this.#makesAhead(items, at, side)) break;
+        this.#handle(message, bodies, side);
       }
-      if (frames.length > 1) this.#flushInTime();
+      if (items.length > 1) this.#flushInTime();
     }
     // Answers first; what the turns left behind can wait until they are on their way.
     this.#flush();
@@ -137,6 +153,27 @@ export class Lane {
     this.#linger.begin(nowMs);
     // Who stays awake does that when nothing comes any more, or too much. Not by a timer: with one pending, falling asleep costs more (a call 52 instead of 40 µs, on a machine at a load of 2).
     if (!this.#linger.isOn || nowMs - this.#lateSinceMs > LIMITS.sweepMs) this.#sweepLate();
+  }
+
+  /** The first of several plugins is to be loaded, into a lane without any: their cells are made first, all together. What is behind it waits for that. */
+  #makesAhead(items: readonly (string | Unpacked)[], at: number, side: Side): boolean {
+    if (this.#residents.size > 0 || this.#held || at === items.length - 1) return false;
+    this.#held = [];
+    this.#hold(items.slice(at), side);
+    void this.#nursery.cook(this.#guest).then(() => {
+      for (const held of this.#held!) this.#serveNow(held.items, held.side);
+      this.#held = undefined;
+    });
+    return true;
+  }
+
+  #hold(frames: readonly (string | Unpacked)[], side: Side): void {
+    const items = frames.map((frame) => (typeof frame === "string" && !isHot(frame) ? unpack(frame) : frame));
+    this.#held!.push({ items, side });
+    for (const item of items) {
+      const message = typeof item === "string" ? undefined : (item.header as HostMessage);
+      if (message?.kind === "open") this.#nursery.want(message.limits.heapMb);
+    }
   }
 
   /** Of many runs that came together, the answers to the first do not wait for the last. */
@@ -209,7 +246,7 @@ export class Lane {
     this.#residents.get(message.cell)?.dispose();
     const { cell, plugin, limits, hasFineClock, hasVolume } = message;
     const spec = { cell, plugin, limits, hasFineClock, hasVolume, code: bodies[0]!, facts: bodies[1]!, files: bodies[2] };
-    const resident = new Resident(spec, this.#guest, this.#gauge, this.#events);
+    const resident = new Resident(spec, this.#guest, this.#nursery, this.#gauge, this.#events);
     this.#residents.set(message.cell, resident);
     resident.load();
     // If the next one takes the process with it, the host must know that this one did not.

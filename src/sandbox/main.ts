@@ -24,10 +24,11 @@ export default function serve(endpoint: Endpoint): Promise<void> {
   const lane = new Lane(main, sync, new Gauge(endpoint.gauge, ownThread()));
   return new Promise((resolve) => {
     main.onEnd(() => {
-      lane.dispose();
-      sync.close();
-      if ("port" in endpoint) collectGarbage();
-      resolve();
+      void lane[Symbol.asyncDispose]().then(() => {
+        sync.close();
+        if ("port" in endpoint) collectGarbage();
+        resolve();
+      });
     });
   });
 }

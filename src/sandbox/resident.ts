@@ -18,6 +18,7 @@ import { Cell } from "./cell.ts";
 import type { CellSpec, GuestCode, Mail, TurnEnd } from "./cell.ts";
 import { turnCpuUs } from "./cpu.ts";
 import { Errands } from "./errands.ts";
+import type { Nursery } from "./nursery.ts";
 import { SUBTLE } from "../protocol/subtle.ts";
 import { SubtleDesk } from "./subtle.ts";
 import { WaitingRoom } from "./waiting-room.ts";
@@ -40,6 +41,7 @@ export class Resident {
   readonly id: number;
   readonly #spec: CellSpec;
   readonly #guest: GuestCode;
+  readonly #nursery: Nursery;
   readonly #events: ResidentEvents;
   readonly #calls = new Calls();
   readonly #gauge: Gauge;
@@ -59,11 +61,12 @@ export class Resident {
   /** Its last turn was short. Of one that was not, or has not been seen at work yet, anything must be expected. */
   isQuick = false;
 
-  constructor(spec: CellSpec, guest: GuestCode, gauge: Gauge, events: ResidentEvents) {
+  constructor(spec: CellSpec, guest: GuestCode, nursery: Nursery, gauge: Gauge, events: ResidentEvents) {
     this.id = spec.cell;
     this.#gauge = gauge;
     this.#spec = spec;
     this.#guest = guest;
+    this.#nursery = nursery;
     this.#events = events;
   }
 
@@ -89,7 +92,7 @@ export class Resident {
 
   #build(volume?: string): void {
     const timeoutMs = turnMs(LIMITS.loadCpuMs, this.#gauge.crowd);
-    this.#cell = new Cell(this.#guest, this.#spec, this.#gauge);
+    this.#cell = new Cell(this.#guest, this.#spec, this.#gauge, this.#nursery.take(this.#spec.limits.heapMb));
     const end = this.#cell.load(timeoutMs, volume);
     this.#isDirty = true;
     if (end.end === "result") return this.#loaded(true, end.text);

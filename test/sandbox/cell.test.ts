@@ -1,0 +1,43 @@
+/** A cell after a turn that had to be stopped. */
+import { expect, it } from "vitest";
+import { limitsOf, pluginBudget } from "../../src/host/budget.ts";
+import { guestCode } from "../../src/host/guest-code.ts";
+import { Gauge, GAUGE_BYTES } from "../../src/protocol/gauge.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { callNumber } from "../../src/protocol/mail.ts";
+import { Cell, GuestCode } from "../../src/sandbox/cell.ts";
+
+const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
+const FACTS = JSON.stringify({ api: { id: "test", name: "test", pluginConfig: {} }, world: WORLD });
+const TURN_MS = 50;
+
+async function loaded(handler: string): Promise<Cell> {
+  const code = `module.exports = (api) => { api.on('message_sending', ${handler}); };`;
+  const limits = limitsOf(pluginBudget(undefined, undefined));
+  const gauge = new Gauge(new SharedArrayBuffer(GAUGE_BYTES), 0);
+  const cell = new Cell(
+    new GuestCode(await guestCode()),
+    { cell: 1, plugin: "test", limits, code, facts: FACTS, hasFineClock: false },
+    gauge,
+  );
+  expect(cell.load(LIMITS.loadWallMs).end).toBe("result");
+  return cell;
+}
+
+it.each([
+  ["a loop", "() => { for (;;); }"],
+  [
+    "a loop, with another one waiting behind it",
+    "() => { const loop = () => { for (;;); }; Promise.resolve().then(loop); Promise.resolve().then(loop); }",
+  ],
+  ["a loop that left another one for later", "() => { Promise.resolve().then(() => { for (;;); }); for (;;); }"],
+  ["microtasks without an end", "() => { const again = () => Promise.resolve().then(again); again(); }"],
+])("whoever asks for the last words of a turn that was stopped gets an answer: %s", async (_, handler) => {
+  const cell = await loaded(handler);
+  expect(cell.dispatch(callNumber(1, 0), "{}", "{}", TURN_MS).end).toBe("timeout");
+  // Nothing here may be without a clock: the test would never end.
+  cell.lastWords();
+  cell.abandon(callNumber(1, 0));
+  cell.dispose();
+  expect(cell.isGone).toBe(true);
+});

@@ -1,0 +1,157 @@
+/** Cells of a fresh lane are made ahead, all together; nothing else about a lane changes by that. */
+import { afterEach, expect, it } from "vitest";
+import { limitsOf, pluginBudget } from "../../src/host/budget.ts";
+import { guestCode } from "../../src/host/guest-code.ts";
+import { pack, unpack } from "../../src/protocol/frame.ts";
+import { Gauge, GAUGE_BYTES } from "../../src/protocol/gauge.ts";
+import { isHot, readReply, writeRun } from "../../src/protocol/hot.ts";
+import type { HotReply } from "../../src/protocol/hot.ts";
+import type { Link } from "../../src/protocol/link.ts";
+import type { HostMessage, Open } from "../../src/protocol/messages.ts";
+import { Lane } from "../../src/sandbox/lane.ts";
+
+const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
+const FACTS = JSON.stringify({ api: { id: "test", name: "test", pluginConfig: {} }, world: WORLD });
+const LISTENS = "module.exports = (api) => { api.on('message_sending', () => ({ content: 'heard' })); };";
+
+/** The other end of a lane's link. */
+class Ends {
+  readonly said: string[] = [];
+  #hear: ((frames: readonly string[]) => void) | undefined;
+  #heard: (() => void) | undefined;
+  readonly link: Link = {
+    onFrames: (listener) => (this.#hear = listener),
+    onEnd: () => {},
+    send: (frames) => {
+      this.said.push(...frames.map((frame) => (isHot(frame) ? replied(readReply(frame)) : summary(frame))));
+      this.#heard?.();
+    },
+    close: () => {},
+  };
+
+  tell(...frames: string[]): void {
+    this.#hear!(frames);
+  }
+
+  async until(what: string): Promise<void> {
+    while (!this.said.includes(what)) await new Promise<void>((resolve) => (this.#heard = resolve));
+  }
+}
+
+function replied({ id, steps }: HotReply): string {
+  return `${id} is ${steps.map(({ status }) => status).join()}`;
+}
+
+function summary(frame: string): string {
+  const { kind, cell, ok } = unpack(frame).header as { kind: string; cell?: number; ok?: boolean };
+  return kind === "opened" ? `${ok ? "opened" : "failed"} ${cell}` : kind;
+}
+
+const hello = async (): Promise<string> => pack({ kind: "hello", version: 1, rules: {} } satisfies HostMessage, await guestCode());
+
+function open(cell: number, code = LISTENS, heapMb?: number): string {
+  const limits = limitsOf(pluginBudget(undefined, undefined));
+  const message: Open = {
+    kind: "open",
+    cell,
+    plugin: `p${cell}`,
+    limits: { ...limits, heapMb: heapMb ?? limits.heapMb },
+    hasFineClock: false,
+    hasVolume: false,
+  };
+  return pack(message, code, FACTS);
+}
+
+function route(number: number, cell: number): string {
+  return pack({
+    kind: "route",
+    route: number,
+    hook: "message_sending",
+    mode: "chain",
+    steps: [[cell, 0, 1_000, 100]],
+  } satisfies HostMessage);
+}
+
+function run(id: number, number: number): string {
+  return writeRun(id, number, { cause: 1, from: 0, chains: false, spentMs: 0, event: '{"content":"x"}', context: "{}" });
+}
+
+const lanes: Lane[] = [];
+
+async function fresh(): Promise<Ends> {
+  const ends = new Ends();
+  lanes.push(new Lane(ends.link, new Ends().link, new Gauge(new SharedArrayBuffer(GAUGE_BYTES), 0)));
+  ends.tell(await hello());
+  await ends.until("ready");
+  ends.said.length = 0;
+  return ends;
+}
+
+afterEach(async () => {
+  for (const lane of lanes.splice(0)) await lane[Symbol.asyncDispose]();
+});
+
+it("plugins are loaded in the order in which they were sent, whatever their cells are like, and what came behind them is served behind them", async () => {
+  const ends = await fresh();
+  ends.tell(open(1), open(2, LISTENS, 24), open(3, "throw new Error('x')"), open(4), route(1, 4), run(7, 1));
+  ends.tell(open(5));
+  ends.tell(route(2, 5), run(8, 2));
+  await ends.until("8 is ok");
+  expect(ends.said.filter((line) => line !== "log")).toEqual([
+    "opened 1",
+    "opened 2",
+    "failed 3",
+    "opened 4",
+    "reply 7",
+    "opened 5",
+    "reply 8",
+  ]);
+});
+
+it("no cell is made on another thread once a plugin is in the lane: one that does not return would keep the thread from ever ending", async () => {
+  const ends = await fresh();
+  ends.tell(open(1));
+  expect(ends.said).toEqual(["opened 1"]);
+  ends.tell(open(2), open(3));
+  // All of it in one turn of the lane: nothing was waited for.
+  expect(ends.said).toEqual(["opened 1", "opened 2", "opened 3"]);
+});
+
+it("while cells are made ahead, no plugin's code runs", async () => {
+  const ends = await fresh();
+  ends.tell(...Array.from({ length: 8 }, (_, at) => open(at)));
+  let turns = 0;
+  while (ends.said.length === 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns += 1;
+  }
+  // The loop turned, so that others were made meanwhile; the first that is heard is heard with all of them.
+  expect(turns).toBeGreaterThan(1);
+  expect(ends.said).toEqual(Array.from({ length: 8 }, (_, at) => `opened ${at}`));
+});
+
+it("a lane that is closed while cells are made ahead ends, and loads nothing any more", async () => {
+  const ends = await fresh();
+  ends.tell(...Array.from({ length: 40 }, (_, at) => open(at)));
+  await lanes[0]![Symbol.asyncDispose]();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ends.said).toEqual([]);
+});
+
+it("a plugin that was removed before its turn came is not there, and can come back", async () => {
+  const ends = await fresh();
+  ends.tell(
+    open(1),
+    open(2),
+    pack({ kind: "drop", cell: 2 } satisfies HostMessage),
+    open(3),
+    route(1, 3),
+    run(7, 1),
+    route(2, 2),
+    run(8, 2),
+  );
+  await ends.until("8 is failed");
+  ends.tell(open(2), route(3, 2), run(9, 3));
+  await ends.until("9 is ok");
+  expect(ends.said.filter((line) => line.includes(" is "))).toEqual(["7 is ok", "8 is failed", "9 is ok"]);
+});
