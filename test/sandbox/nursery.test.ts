@@ -102,9 +102,9 @@ it("plugins are loaded in the order in which they were sent, whatever their cell
     "opened 2",
     "failed 3",
     "opened 4",
-    "reply 7",
+    "7 is ok",
     "opened 5",
-    "reply 8",
+    "8 is ok",
   ]);
 });
 
