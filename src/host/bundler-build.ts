@@ -11,7 +11,8 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { isNative } from "../protocol/modules/absent.ts";
 import { guestEntries } from "../protocol/surface.ts";
-import { eager, exportsUsed, shared } from "./bundler-eager.ts";
+import { eager, exportsUsed, listed, shared } from "./bundler-eager.ts";
+import { functionsUsed } from "./bundler-hot.ts";
 import { Fence } from "./bundler-fence.ts";
 import { Imports, readsFiles } from "./bundler-imports.ts";
 import { joinChunks, joinGuest } from "./bundler-join.ts";
@@ -183,14 +184,16 @@ export async function bundleGuest(): Promise<Built> {
   const absent = chunks.flatMap(({ fileName, imports }) =>
     imports.filter((name) => !chunks.some((chunk) => chunk.fileName === name)).map((name) => `${name} in ${fileName}`),
   );
-  const usedAtOnce = exportsUsed(chunks.flatMap(({ fileName, code }) => (AT_ONCE.includes(fileName) ? code : [])));
   if (absent.length > 0) throw new Error(`the guest imports what is not bundled: ${absent.join(", ")}`);
+  const usedAtOnce = exportsUsed(chunks.flatMap(({ fileName, code }) => (AT_ONCE.includes(fileName) ? code : [])));
+  const bootstrap = chunks.filter(({ fileName }) => AT_ONCE.includes(fileName));
+  const codes = bootstrap.map(({ code }) => shared(listed(code), usedAtOnce));
+  const library = chunks.filter(({ fileName }) => !AT_ONCE.includes(fileName));
+  const join = (texts: readonly string[]): string =>
+    joinGuest(MAIN, AT_ONCE, [...bootstrap.map(({ fileName }, at) => ({ fileName, code: texts[at]! })), ...library]);
+  const used = await functionsUsed(codes, join);
   return {
-    code: joinGuest(
-      MAIN,
-      AT_ONCE,
-      chunks.map(({ fileName, code }) => ({ fileName, code: AT_ONCE.includes(fileName) ? eager(shared(code, usedAtOnce)) : code })),
-    ),
+    code: join(codes.map((code, at) => eager(code, used[at]))),
     map: "",
     files: 0,
     builtins: [],

@@ -3,7 +3,7 @@
  * get a turn of their own, with a clock on it, and not the lane's moment of forgetting.
  */
 import { turn } from "./mailbox.ts";
-import { call, isThenable, NativePromise, promiseThen, SafeMap } from "./primordials.ts";
+import { call, isThenable, mapDelete, mapGet, mapSet, NativeMap, NativePromise, promiseThen } from "./primordials.ts";
 import { soon } from "./timers.ts";
 
 interface Controller {
@@ -11,7 +11,7 @@ interface Controller {
   abort(): void;
 }
 
-const controllers = new SafeMap<Controller>();
+const controllers = new NativeMap<number, Controller>();
 
 /** Calls a function with a signal; undefined where the guest's world has none. */
 export function abortable(fn: (signal: unknown) => unknown): unknown {
@@ -19,8 +19,8 @@ export function abortable(fn: (signal: unknown) => unknown): unknown {
   const Made = (globalThis as { AbortController?: new () => Controller }).AbortController;
   if (typeof Made !== "function") return fn(undefined);
   const controller = new Made();
-  controllers.set(number, controller);
-  const end = (): void => void controllers.delete(number);
+  mapSet(controllers, number, controller);
+  const end = (): void => void mapDelete(controllers, number);
   let isPending = false;
   try {
     const value = fn(controller.signal);
@@ -36,9 +36,9 @@ export function abortable(fn: (signal: unknown) => unknown): unknown {
 
 // SECURITY: runs on behalf of the lane; no plugin code may. test/escape/prototypes.test.ts
 export function abortCall(number: number): void {
-  const controller = controllers.get(number);
+  const controller = mapGet(controllers, number);
   if (!controller) return;
-  controllers.delete(number);
+  mapDelete(controllers, number);
   soon(number, () => controller.abort());
 }
 

@@ -5,7 +5,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { MAIL } from "../../protocol/mail.ts";
 import { beginTurn, post, turn } from "./mailbox.ts";
-import { NativeError, NativePromise, parse, SafeMap, stringify } from "./primordials.ts";
+import { mapDelete, mapEach, mapGet, mapSet, NativeError, NativeMap, NativePromise, parse, stringify } from "./primordials.ts";
 
 interface Question {
   resolve(value: unknown): void;
@@ -18,7 +18,7 @@ interface Question {
   dropped?: ((call: number) => void) | undefined;
 }
 
-const questions = new SafeMap<Question>();
+const questions = new NativeMap<number, Question>();
 let next = 1;
 /** The oldest that was not sent; those before it are with the host, answered or dropped. */
 let unsent = 1;
@@ -33,7 +33,7 @@ export function ask(service: string, args: unknown, limit: number = LIMITS.askBy
     const json = stringify(args) as string | undefined;
     const text = json ?? "null";
     if (text.length > limit) throw new NativeError(`a question to the host may have ${limit} characters`);
-    questions.set(next++, { resolve, reject, call: turn.call, text: `${service}\n${text}`, dropped });
+    mapSet(questions, next++, { resolve, reject, call: turn.call, text: `${service}\n${text}`, dropped });
     waiting += 1;
     send();
   });
@@ -41,7 +41,7 @@ export function ask(service: string, args: unknown, limit: number = LIMITS.askBy
 
 /** A word to the host whose answer nobody waits for. */
 export function say(service: string, args: object, call: number = turn.call): void {
-  questions.set(next++, { resolve: nothing, reject: nothing, call, text: `${service}\n${stringify(args)}` });
+  mapSet(questions, next++, { resolve: nothing, reject: nothing, call, text: `${service}\n${stringify(args)}` });
   waiting += 1;
   send();
 }
@@ -52,7 +52,7 @@ function nothing(): void {}
 function send(): void {
   while (pending < LIMITS.pendingAsks && unsent < next) {
     const id = unsent++;
-    const question = questions.get(id);
+    const question = mapGet(questions, id);
     // Dropped meanwhile.
     if (!question) continue;
     waiting -= 1;
@@ -64,9 +64,9 @@ function send(): void {
 
 /** The host has answered. */
 export function answered(id: number, isOk: boolean, text: string): void {
-  const question = questions.get(id);
+  const question = mapGet(questions, id);
   if (!question) return;
-  questions.delete(id);
+  mapDelete(questions, id);
   pending -= 1;
   beginTurn(question.call);
   send();
@@ -78,15 +78,15 @@ export function answered(id: number, isOk: boolean, text: string): void {
 
 /** A call ran out of time: nobody waits for what it had asked. */
 export function dropQuestionsOf(call: number): void {
-  const dropped = new SafeMap<(call: number) => void>();
-  questions.each((id, question) => {
-    if (question.call !== call || !questions.delete(id)) return;
+  const dropped = new NativeMap<number, (call: number) => void>();
+  mapEach(questions, (question, id) => {
+    if (question.call !== call || !mapDelete(questions, id)) return;
     if (question.text === undefined) {
       pending -= 1;
-      if (question.dropped) dropped.set(id, question.dropped);
+      if (question.dropped) mapSet(dropped, id, question.dropped);
     } else waiting -= 1;
   });
-  dropped.each((_, tell) => tell(call));
+  mapEach(dropped, (tell) => tell(call));
   send();
 }
 

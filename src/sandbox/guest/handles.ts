@@ -3,22 +3,22 @@
  * host gets a number, and calls it by that number, once.
  */
 import { LIMITS } from "../../protocol/limits.ts";
-import { NativeFloor, SafeMap } from "./primordials.ts";
+import { mapDelete, mapGet, mapSet, NativeFloor, NativeMap } from "./primordials.ts";
 
-const kept = new SafeMap<(value: unknown) => unknown>();
+const kept = new NativeMap<number, (value: unknown) => unknown>();
 /** Numbers of a cell that was replaced must not mean anything in this one. */
 const base = NativeFloor(Math.random() * 2 ** 40) * 2 ** 10;
 let next = base + 1;
 
 export function keep(fn: (value: unknown) => unknown): number {
   const handle = next++;
-  kept.set(handle, fn);
-  kept.delete(handle - LIMITS.keptFunctions);
+  mapSet(kept, handle, fn);
+  mapDelete(kept, handle - LIMITS.keptFunctions);
   return handle;
 }
 
 export function take(handle: number): ((value: unknown) => unknown) | undefined {
-  const fn = kept.get(handle);
-  kept.delete(handle);
+  const fn = mapGet(kept, handle);
+  mapDelete(kept, handle);
   return fn;
 }

@@ -4,10 +4,10 @@
  */
 import type { Handler } from "./declared.ts";
 import { turn } from "./mailbox.ts";
-import { bare, call, isThenable, NativeError, NativePromise, promiseThen, SafeMap } from "./primordials.ts";
+import { bare, call, isThenable, mapDelete, mapGet, mapSet, NativeError, NativeMap, NativePromise, promiseThen } from "./primordials.ts";
 
 /** By call number: those that are neither settled nor given up. */
-const active = new SafeMap<true>();
+const active = new NativeMap<number, true>();
 
 /** The handler, with an invocation of its own in the context of every call. */
 export function withInvocation(handler: Handler): Handler {
@@ -15,10 +15,10 @@ export function withInvocation(handler: Handler): Handler {
     const number = turn.call;
     const end = (): void => endInvocation(number);
     const assertActive = (): void => {
-      if (!active.get(number)) throw new NativeError("this call of the hook's handler is over");
+      if (!mapGet(active, number)) throw new NativeError("this call of the hook's handler is over");
     };
     (context as { hookInvocation?: object }).hookInvocation = bare({ assertActive });
-    active.set(number, true);
+    mapSet(active, number, true);
     let isPending = false;
     try {
       const value = handler(event, context);
@@ -35,5 +35,5 @@ export function withInvocation(handler: Handler): Handler {
 
 /** The call has settled, or the lane gave up on it. */
 export function endInvocation(number: number): void {
-  active.delete(number);
+  mapDelete(active, number);
 }

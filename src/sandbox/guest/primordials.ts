@@ -40,6 +40,7 @@ export const upperCase = uncurry(String.prototype.toUpperCase);
 export const mapGet = uncurry(Map.prototype.get) as <K, V>(map: Map<K, V>, key: K) => V | undefined;
 export const mapSet = uncurry(Map.prototype.set) as <K, V>(map: Map<K, V>, key: K, value: V) => unknown;
 export const mapDelete = uncurry(Map.prototype.delete) as <K, V>(map: Map<K, V>, key: K) => boolean;
+export const mapEach = uncurry(Map.prototype.forEach) as <K, V>(map: Map<K, V>, visit: (value: V, key: K) => void) => void;
 export const trim = uncurry(String.prototype.trim);
 export const split = uncurry(String.prototype.split as (this: string, by: string) => string[]);
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
@@ -48,30 +49,6 @@ export const sort = uncurry(Array.prototype.sort as (this: string[]) => string[]
 export const transferBuffer = uncurry(ArrayBuffer.prototype.transfer);
 export const subarray = uncurry(Uint8Array.prototype.subarray);
 // oxlint-enable typescript/unbound-method
-
-/** A map whose methods cannot be replaced under it. */
-export class SafeMap<V> {
-  readonly #map = new Map<number, V>();
-  // oxlint-disable typescript/unbound-method -- captured on purpose
-  static readonly #get = uncurry(Map.prototype.get);
-  static readonly #set = uncurry(Map.prototype.set);
-  static readonly #delete = uncurry(Map.prototype.delete);
-  static readonly #forEach = uncurry(Map.prototype.forEach);
-  // oxlint-enable typescript/unbound-method
-
-  get(key: number): V | undefined {
-    return SafeMap.#get(this.#map, key) as V | undefined;
-  }
-  set(key: number, value: V): void {
-    SafeMap.#set(this.#map, key, value);
-  }
-  delete(key: number): boolean {
-    return SafeMap.#delete(this.#map, key);
-  }
-  each(visit: (key: number, value: V) => void): void {
-    SafeMap.#forEach(this.#map, (value, key) => visit(key as number, value as V));
-  }
-}
 
 /** An object that inherits nothing: no setter or `toJSON` of the plugin's can be met on it. */
 export function bare<T extends object>(fields: T): T {

@@ -3,7 +3,18 @@ import { MAIL } from "../../protocol/mail.ts";
 import { limits } from "./limits.ts";
 import { beginTurn, post, turn } from "./mailbox.ts";
 import { ticks } from "./ticks.ts";
-import { call as invoke, NativeError, NativeFloor, NativeNumber, NativeTypeError, SafeMap } from "./primordials.ts";
+import {
+  call as invoke,
+  mapDelete,
+  mapEach,
+  mapGet,
+  mapSet,
+  NativeError,
+  NativeFloor,
+  NativeMap,
+  NativeNumber,
+  NativeTypeError,
+} from "./primordials.ts";
 
 interface Entry {
   run: () => void;
@@ -13,7 +24,7 @@ interface Entry {
   call: number;
 }
 
-const entries = new SafeMap<Entry>();
+const entries = new NativeMap<number, Entry>();
 let next = 1;
 let pending = 0;
 
@@ -57,7 +68,7 @@ function start(fn: unknown, delay: unknown, repeats: boolean, args: unknown[]): 
   const ms = wanted >= 1 && wanted <= 2147483647 ? wanted : 1;
   const id = next++;
   pending += 1;
-  entries.set(id, {
+  mapSet(entries, id, {
     run: () => invoke(fn as () => void, undefined, args),
     everyMs: repeats ? ms : undefined,
     call: turn.call,
@@ -74,7 +85,7 @@ function stop(timer: unknown): void {
 
 // SECURITY: also runs on behalf of the lane; no plugin code may. test/escape/prototypes.test.ts
 function stopId(id: number): void {
-  if (!entries.delete(id)) return;
+  if (!mapDelete(entries, id)) return;
   pending -= 1;
   post(MAIL.clear, id, 0, turn.call);
 }
@@ -93,17 +104,17 @@ export const timerGlobals = {
 export function soon(call: number, run: () => void): void {
   const id = next++;
   pending += 1;
-  entries.set(id, { run, everyMs: undefined, call });
+  mapSet(entries, id, { run, everyMs: undefined, call });
   post(MAIL.timer, id, 1, call);
 }
 
 /** The lane says that a timer is due. */
 export function fire(id: number): void {
-  const entry = entries.get(id);
+  const entry = mapGet(entries, id);
   if (!entry) return;
   beginTurn(entry.call);
   if (entry.everyMs === undefined) {
-    entries.delete(id);
+    mapDelete(entries, id);
     pending -= 1;
   } else {
     post(MAIL.timer, id, entry.everyMs, entry.call);
@@ -114,7 +125,7 @@ export function fire(id: number): void {
 
 /** A call ran out of time: what it had scheduled will not happen. */
 export function dropTimersOf(call: number): void {
-  entries.each((id, entry) => {
+  mapEach(entries, (entry, id) => {
     if (entry.call === call) stopId(id);
   });
 }
