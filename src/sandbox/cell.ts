@@ -3,7 +3,6 @@
  * synchronously, always with a timeout where plugin code can run, and gives back text and numbers; whatever isolated-vm
  * throws is classified by clocks and flags of our own, never by its message, which a plugin can imitate.
  */
-import { randomBytes } from "node:crypto";
 import ivm from "isolated-vm";
 import { TURN_OF } from "../protocol/gauge.ts";
 import type { Gauge } from "../protocol/gauge.ts";
@@ -281,7 +280,11 @@ let seeds = "";
 
 /** 32 random bytes in hexadecimal. OpenSSL takes as long for one as for many: a hundredth of a cell's start. */
 function newSeed(): string {
-  if (seeds === "") seeds = randomBytes(SEED_CHARS * 32).toString("hex");
+  if (seeds === "")
+    seeds = process
+      .getBuiltinModule("node:crypto")
+      .randomBytes(SEED_CHARS * 32)
+      .toString("hex");
   const seed = seeds.slice(-SEED_CHARS);
   seeds = seeds.slice(0, -SEED_CHARS);
   return seed;

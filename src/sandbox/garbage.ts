@@ -3,13 +3,12 @@
  * collected while the thread is torn down (its weak callback finds no environment any more), so a lane in the gateway's own
  * process collects before it ends.
  */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
-
 /** Another lane may take the flag away between our two lines. */
 const TRIES = 100;
 
 export function collectGarbage(): void {
+  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+  const { runInNewContext } = process.getBuiltinModule("node:vm");
   for (let tries = 0; tries < TRIES; tries++) {
     // The flag is global and gives `gc` to every context made meanwhile: it is set for one line, and the guest bootstrap deletes it.
     setFlagsFromString("--expose-gc");

@@ -3,7 +3,7 @@
  * feed with keys belongs where strangers' code runs. Nothing is kept between two questions. What comes in is a cell's and is checked for what
  * would take too long; what is wrong with it otherwise, WebCrypto says.
  */
-import { webcrypto } from "node:crypto";
+import type { webcrypto } from "node:crypto";
 import { LIMITS } from "../protocol/limits.ts";
 import { SUBTLE, SUBTLE_OPERATIONS } from "../protocol/subtle.ts";
 import type { SubtleAnswer, SubtleKey, SubtleOperation, SubtleQuestion } from "../protocol/subtle.ts";
@@ -12,8 +12,6 @@ type Algorithm = { name: string } & Record<string, unknown>;
 type Key = webcrypto.CryptoKey;
 type Usage = webcrypto.KeyUsage;
 type Told = (isOk: boolean, text: string, tookMs: number) => void;
-
-const { subtle } = webcrypto;
 
 /** The questions of one cell: so many at a time, the rest in order. */
 export class SubtleDesk {
@@ -82,7 +80,7 @@ async function answer(operation: string, args: string): Promise<SubtleAnswer> {
 }
 
 const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<SubtleAnswer>> = {
-  digest: async ({ algorithm, data }) => bytes(await subtle.digest(await algorithmOf(algorithm), bytesOf(data))),
+  digest: async ({ algorithm, data }) => bytes(await crypto.subtle.digest(await algorithmOf(algorithm), bytesOf(data))),
   importKey: async ({ format, data, algorithm, extractable, usages }) => {
     const plain = await algorithmOf(algorithm);
     return { key: await imported(format, data, plain, extractable === true, usagesOf(usages)) };
@@ -92,31 +90,33 @@ const OPERATIONS: Record<SubtleOperation, (question: SubtleQuestion) => Promise<
     // A key's own bits: what was given, and cannot be exported by Node.
     const exported = isSecretOnly(own)
       ? refuse("NotSupportedError", "key cannot be exported")
-      : await subtle.exportKey(format as "jwk", own);
+      : await crypto.subtle.exportKey(format as "jwk", own);
     return exported instanceof ArrayBuffer ? bytes(exported) : { jwk: exported };
   },
   generateKey: async ({ algorithm, extractable, usages }) => {
-    const made = await subtle.generateKey(generatable(await algorithmOf(algorithm)), true, usagesOf(usages));
+    const made = await crypto.subtle.generateKey(generatable(await algorithmOf(algorithm)), true, usagesOf(usages));
     if (!("privateKey" in made)) return { key: await packed(made, extractable === true) };
     return { pair: { publicKey: await packed(made.publicKey, true), privateKey: await packed(made.privateKey, extractable === true) } };
   },
-  sign: async ({ algorithm, key, data }) => bytes(await subtle.sign(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
+  sign: async ({ algorithm, key, data }) => bytes(await crypto.subtle.sign(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
   verify: async ({ algorithm, key, signature, data }) => ({
-    isValid: await subtle.verify(await algorithmOf(algorithm), await keyOf(key), bytesOf(signature), bytesOf(data)),
+    isValid: await crypto.subtle.verify(await algorithmOf(algorithm), await keyOf(key), bytesOf(signature), bytesOf(data)),
   }),
-  encrypt: async ({ algorithm, key, data }) => bytes(await subtle.encrypt(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
-  decrypt: async ({ algorithm, key, data }) => bytes(await subtle.decrypt(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
+  encrypt: async ({ algorithm, key, data }) =>
+    bytes(await crypto.subtle.encrypt(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
+  decrypt: async ({ algorithm, key, data }) =>
+    bytes(await crypto.subtle.decrypt(await algorithmOf(algorithm), await keyOf(key), bytesOf(data))),
   deriveBits: async ({ algorithm, key, length }) => {
     if (Number(length ?? 0) > LIMITS.subtleDerivedBits)
       refuse("OperationError", `inside the sandbox at most ${LIMITS.subtleDerivedBits} bits are derived at a time`);
     const plain = (await algorithmOf(algorithm)) as unknown as webcrypto.HkdfParams;
-    return bytes(await subtle.deriveBits(plain, await keyOf(key), (length ?? null) as number));
+    return bytes(await crypto.subtle.deriveBits(plain, await keyOf(key), (length ?? null) as number));
   },
   deriveKey: async ({ algorithm, key, derived, extractable, usages }) => {
     const plain = (await algorithmOf(algorithm)) as unknown as webcrypto.HkdfParams;
     const target = await algorithmOf(derived);
     const isPlain = SECRET_ONLY.test(target.name);
-    const made = await subtle.deriveKey(plain, await keyOf(key), target, !isPlain, usagesOf(usages));
+    const made = await crypto.subtle.deriveKey(plain, await keyOf(key), target, !isPlain, usagesOf(usages));
     return isPlain ? refuse("NotSupportedError", "derive bits and import them instead") : { key: await packed(made, extractable === true) };
   },
 };
@@ -151,7 +151,7 @@ async function imported(format: unknown, data: unknown, algorithm: Algorithm, ex
     if (extractable && ext === false) throw new DOMException('JWK "ext" Parameter and extractable mismatch', "DataError");
     given = rest;
   } else given = bytesOf(data);
-  const key = await subtle.importKey(format as "raw", given as Buffer, algorithm, isOpen, usages);
+  const key = await crypto.subtle.importKey(format as "raw", given as Buffer, algorithm, isOpen, usages);
   checkSize(key);
   return packed(key, extractable, isPlain ? (data as string) : undefined);
 }
@@ -169,7 +169,7 @@ async function packed(key: Key, extractable: boolean, material?: string): Promis
     extractable,
     algorithm: algorithmData(key.algorithm as unknown as Record<string, unknown>),
     usages: [...key.usages],
-    material: material ?? Buffer.from(await subtle.exportKey(MATERIAL[key.type], key)).toString("base64"),
+    material: material ?? Buffer.from(await crypto.subtle.exportKey(MATERIAL[key.type], key)).toString("base64"),
   };
 }
 
@@ -187,7 +187,7 @@ async function keyOf(key: unknown): Promise<Key> {
   const format = Object.hasOwn(MATERIAL, String(type)) ? MATERIAL[type!] : refuse("OperationError", "the key is broken");
   const plain = await algorithmOf(algorithm);
   if (type !== "secret" && String(material).length > LIMITS.subtleKeyChars) refuse("DataError", "the key is too long");
-  const own = await subtle.importKey(format, bytesOf(material), plain, !SECRET_ONLY.test(plain.name), usagesOf(usages));
+  const own = await crypto.subtle.importKey(format, bytesOf(material), plain, !SECRET_ONLY.test(plain.name), usagesOf(usages));
   checkSize(own);
   return own;
 }

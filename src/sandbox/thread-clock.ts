@@ -2,10 +2,11 @@
  * Untrusted side: what the kernel knows about a thread, read from another one: how long it had a CPU, and whether it sleeps. A
  * lane that is stuck cannot be asked. Only Linux says; elsewhere nothing is known.
  */
-import { openSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { LOAD, OWN_SCHEDSTAT, OWN_STAT, TASKS } from "../protocol/inherited.ts";
 
+// Not imported, see main.ts.
+const { openSync, readFileSync, readlinkSync, readSync } = process.getBuiltinModule("node:fs");
 const CPUS = availableParallelism();
 
 export interface ThreadTime {
