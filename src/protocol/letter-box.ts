@@ -21,13 +21,14 @@ const LENGTH = 3;
 const LOOKS = 4;
 const HEADER_FIELDS = 5;
 const HEADER_BYTES = HEADER_FIELDS * Float64Array.BYTES_PER_ELEMENT;
-export const LETTER_BYTES = 4096 - HEADER_BYTES;
+/** Twice what 16 runs take, which is what there is to say at a time with 64 in flight. */
+export const LETTER_BYTES = 16 * 1024 - HEADER_BYTES;
 /** A file as long as this is begun anew when all of it was read; until then nothing is added but that its writer rests. */
-const LONG_BYTES = 64 * 1024;
+const LONG_BYTES = 256 * 1024;
 /** No file is ever longer. */
 export const LETTER_FILE_BYTES = LONG_BYTES + 2 * (HEADER_BYTES + LETTER_BYTES);
 /** Nearly all records are shorter; what is longer is read again, whole. */
-const GLANCE_BYTES = 1024;
+const GLANCE_BYTES = 4096;
 
 /** Whether a side looks for letters: it does not; it does until one has come; it does until it says otherwise. */
 export const LOOKING = { not: 0, once: 1, always: 2 } as const;

@@ -78,8 +78,8 @@ export const LIMITS = {
   timerSlackMs: 1,
   /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
   lookMs: 0.01,
-  /** How long the gateway's event loop stays awake for the answer of a lane that is awake: most take a fifth of it. */
-  vigilMs: 0.1,
+  /** How long the gateway's event loop stays awake for the answer of a lane that is awake: most take a twentieth of it, but of many runs answers come when `flushMs` is over. */
+  vigilMs: 0.4,
   /** What share of its time the gateway may spend on this in vain, and how much at once. */
   vigilShare: 0.05,
   vigilCreditMs: 5,

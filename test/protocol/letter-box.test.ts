@@ -16,9 +16,10 @@ import { socketLink } from "../../src/protocol/socket-link.ts";
 import { thrownBy } from "../support/errors.ts";
 
 const PAGE_BYTES = 4096;
-const HEADER_BYTES = PAGE_BYTES - LETTER_BYTES;
+const RECORD_BYTES = 16 * 1024;
+const HEADER_BYTES = RECORD_BYTES - LETTER_BYTES;
 /** A file as long as this is begun anew as soon as it may be. */
-const LONG_BYTES = LETTER_FILE_BYTES - 2 * PAGE_BYTES;
+const LONG_BYTES = LETTER_FILE_BYTES - 2 * RECORD_BYTES;
 
 /** A file as the kernel has it: it grows page by page, and others may look at it, or write, before and after each page. */
 class MemoryFile {
@@ -301,7 +302,7 @@ describe("a side", () => {
 /** Gives how many letters it took. */
 function fill(box: LetterBox, letterBytes: number): number {
   let count = 0;
-  for (; box.isWatched && count < 200; count++) put(box, "x".repeat(letterBytes), "always");
+  for (; box.isWatched && count < 1_000; count++) put(box, "x".repeat(letterBytes), "always");
   return count;
 }
 

@@ -33,6 +33,9 @@ export class Vigil {
   /** The last that was heard was found by looking: otherwise the event loop brings it, and shall not wait for us. */
   #isFound = true;
   #heard = 0;
+  /** When it last looked, and how long it has done nothing else since something was heard. */
+  #lookedMs = 0;
+  #idleMs = 0;
   /** Time that may still be spent in vain, as of then. */
   #creditMs: number = LIMITS.vigilCreditMs;
   #creditAtMs = 0;
@@ -48,29 +51,43 @@ export class Vigil {
     this.#untilMs = nowMs + LIMITS.vigilMs;
     if (this.#isKept) return true;
     this.#isKept = true;
+    this.#lookedMs = nowMs;
+    this.#idleMs = 0;
     setImmediate(this.#look);
     return true;
   }
 
   readonly #look = (): void => {
-    const lookUntilMs = performance.now() + LIMITS.lookMs;
-    if (this.#watched.heardOtherwise() !== this.#heard) this.#isFound = false;
+    let nowMs = performance.now();
+    const lookUntilMs = nowMs + LIMITS.lookMs;
+    // A turn of the loop that took longer had other things to do, and was not in vain.
+    this.#idleMs += Math.min(nowMs - this.#lookedMs, LIMITS.lookMs);
+    this.#lookedMs = nowMs;
+    if (this.#watched.heardOtherwise() !== this.#heard) {
+      this.#isFound = false;
+      this.#idleMs = 0;
+    }
     // A clock may be a fake, too: then this many glances are a look.
     for (let glances = 0; glances < MAX_GLANCES && !this.#watched.isOver(); glances++) {
       if (this.#watched.poll()) {
         this.#isFound = true;
+        this.#idleMs = 0;
+        this.#lookedMs = performance.now();
         break;
       }
       if (!this.#isFound || performance.now() >= lookUntilMs) break;
     }
     this.#heard = this.#watched.heardOtherwise();
     const isOver = this.#watched.isOver();
-    if (!isOver && performance.now() < this.#untilMs) {
+    nowMs = performance.now();
+    this.#idleMs += nowMs - this.#lookedMs;
+    this.#lookedMs = nowMs;
+    if (!isOver && nowMs < this.#untilMs) {
       setImmediate(this.#look);
       return;
     }
     this.#isKept = false;
-    if (!isOver) this.#creditMs = this.#credited(performance.now()) - LIMITS.vigilMs;
+    if (!isOver) this.#creditMs = this.#credited(nowMs) - this.#idleMs;
     this.#watched.rest();
   };
 
