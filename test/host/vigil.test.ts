@@ -140,6 +140,21 @@ describe("for a lane that never answers in time", () => {
     expect(await lane.run()).toBe(false);
   });
 
+  it("what the gateway did for others meanwhile was not in vain", async () => {
+    const lane = new Lane();
+    let [isOn, kept] = [true, 0];
+    const others = (): void => {
+      clock.nowMs += 5 * LIMITS.lookMs;
+      if (isOn) setImmediate(others);
+    };
+    setImmediate(others);
+    while ((await lane.run()) && kept < 10 * atOnce) kept += 1;
+    isOn = false;
+    // Of every turn of the loop two looks' time was its own.
+    expect(kept).toBeGreaterThan(2 * atOnce);
+    expect(kept).toBeLessThan(4 * atOnce);
+  });
+
   it("no more than its share of the gateway's time is spent in vain, however many runs there are", async () => {
     const lane = new Lane();
     const startMs = clock.nowMs;

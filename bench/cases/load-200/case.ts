@@ -50,7 +50,7 @@ export default {
         turn(`floor: ${COUNT} isolates with a context`, bare),
       ],
       effort,
-      { unit: "ms", rounds: Math.max(2, Math.ceil(effort.rounds / 30)) },
+      { unit: "ms", rounds: Math.max(3, Math.ceil(effort.rounds / 12)) },
     );
     const [thread, child, twice, asleep, woken, floor] = series as [Series, Series, Series, Series, Series, Series];
     return {

@@ -62,7 +62,7 @@ export class Vigil {
     const lookUntilMs = nowMs + LIMITS.lookMs;
     // A turn of the loop that took longer had other things to do, and was not in vain.
     this.#idleMs += Math.min(nowMs - this.#lookedMs, LIMITS.lookMs);
-    this.#lookedMs = nowMs;
+    let sinceMs = nowMs;
     if (this.#watched.heardOtherwise() !== this.#heard) {
       this.#isFound = false;
       this.#idleMs = 0;
@@ -72,22 +72,24 @@ export class Vigil {
       if (this.#watched.poll()) {
         this.#isFound = true;
         this.#idleMs = 0;
-        this.#lookedMs = performance.now();
+        sinceMs = Infinity;
         break;
       }
       if (!this.#isFound || performance.now() >= lookUntilMs) break;
     }
     this.#heard = this.#watched.heardOtherwise();
     const isOver = this.#watched.isOver();
-    nowMs = performance.now();
-    this.#idleMs += nowMs - this.#lookedMs;
-    this.#lookedMs = nowMs;
-    if (!isOver && nowMs < this.#untilMs) {
-      setImmediate(this.#look);
-      return;
+    if (!isOver) {
+      nowMs = performance.now();
+      this.#idleMs += Math.max(0, nowMs - sinceMs);
+      this.#lookedMs = nowMs;
+      if (nowMs < this.#untilMs) {
+        setImmediate(this.#look);
+        return;
+      }
+      this.#creditMs = this.#credited(nowMs) - this.#idleMs;
     }
     this.#isKept = false;
-    if (!isOver) this.#creditMs = this.#credited(nowMs) - this.#idleMs;
     this.#watched.rest();
   };
 
