@@ -13,8 +13,11 @@ import { folder } from "../support/files.ts";
 import { diceOf, value, written } from "./jsonc-world.ts";
 import type { Dice, Spot, Written } from "./jsonc-world.ts";
 
-/** Another reader than ours: JSON with comments is an expression of JavaScript. */
-const evaluated = (text: string) => JSON.parse(JSON.stringify(runInThisContext(`(${text.replace(/^\ufeff/, "")}\n)`))) as unknown;
+/**
+ * Another reader than ours: JSON with comments is an expression of JavaScript. Without `JSON.parse`: that of Node 24.21 takes the key `"` for `\\` when an object of the same shape
+ * had that one before.
+ */
+const evaluated = (text: string): unknown => runInThisContext(`(${text.replace(/^\ufeff/, "")}\n)`);
 
 const RUNS = { numRuns: 400 };
 const seed = fc.integer();
