@@ -61,7 +61,7 @@ const SERIES: readonly Series[] = [
   { name: "gateway threads", unit: "", read: () => threads("self"), tolerance: () => 1 },
   { name: "child processes", unit: "", read: () => childrenOf(process.pid).length, tolerance: () => 0.5 },
   { name: "sandbox memory", unit: "MB", read: ({ host }) => total(host.pids(), rssMb), tolerance: (median) => median * 0.5 },
-  { name: "sandbox threads", unit: "", read: ({ host }) => largest(host.pids(), threads), tolerance: () => 2 },
+  { name: "sandbox threads", unit: "", read: ({ host }) => largest(host.pids(), threads), tolerance: () => 1 },
   { name: "sandbox descriptors", unit: "", read: ({ host }) => total(host.pids(), descriptors), tolerance: () => 2 },
 ];
 

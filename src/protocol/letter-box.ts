@@ -21,7 +21,7 @@ const LENGTH = 3;
 const LOOKS = 4;
 const HEADER_FIELDS = 5;
 const HEADER_BYTES = HEADER_FIELDS * Float64Array.BYTES_PER_ELEMENT;
-/** Twice what 16 runs take, which is what there is to say at a time with 64 in flight. */
+/** With 64 runs in flight up to thirty are said at a time, which is half of this. */
 export const LETTER_BYTES = 16 * 1024 - HEADER_BYTES;
 /** A file as long as this is begun anew when all of it was read; until then nothing is added but that its writer rests. */
 const LONG_BYTES = 256 * 1024;

@@ -6,7 +6,7 @@
  * (a `toJSON`, a setter) can run while it is built or read.
  */
 
-/** What the lane may ask of a cell beside the calls and the mail, by number: the first argument of `enter`. */
+/** What the lane may ask of a cell beside the calls and the mail, by number: the first argument of `enter`, whose list is in this order (guest/main.ts). */
 export const ENTRY = { load: 0, dispatchSync: 1, invoke: 2, tick: 3, tell: 4, abandon: 5, lastWords: 6 } as const;
 
 /**

@@ -96,10 +96,15 @@ export class Blank {
   static async cook(guest: GuestCode, heapMb: number): Promise<Blank> {
     if (!guest.cache) return Blank.make(guest, heapMb);
     const isolate = newIsolate(heapMb);
-    const made = isolate.createContext();
-    const compiled = isolate.compileScript(guest.bootstrap, { filename: BOOTSTRAP, cachedData: guest.cache });
-    const [context, script] = await Promise.all([made, compiled]);
-    return new Blank(heapMb, isolate, context, (await script.run(context, BOOTSTRAP_RUN)) as never);
+    try {
+      const made = isolate.createContext();
+      const compiled = isolate.compileScript(guest.bootstrap, { filename: BOOTSTRAP, cachedData: guest.cache });
+      const [context, script] = await Promise.all([made, compiled]);
+      return new Blank(heapMb, isolate, context, (await script.run(context, BOOTSTRAP_RUN)) as never);
+    } catch (error) {
+      if (!isolate.isDisposed) isolate.dispose();
+      throw error;
+    }
   }
 
   entry(name: string): Entry {

@@ -159,7 +159,7 @@ export class Lane {
     if (!this.#linger.isOn || nowMs - this.#lateSinceMs > LIMITS.sweepMs) this.#sweepLate();
   }
 
-  /** The first of several plugins is to be loaded, into a lane without any: their cells are made first, all together. What is behind it waits for that. */
+  /** A plugin is to be loaded into a lane without any, and there is more behind it: the cells of all that come are made first, together. Whatever is behind it waits for that. */
   #makesAhead(items: readonly (string | Unpacked)[], at: number, side: Side): boolean {
     if (!MAKES_AHEAD || this.#residents.size > 0 || this.#held || at === items.length - 1) return false;
     this.#held = [];

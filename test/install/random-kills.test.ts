@@ -44,6 +44,8 @@ class Worker {
   readonly lines: string[] = [];
   #errors = "";
   isFresh = true;
+  /** It was struck: perhaps after it had done what it was told, and it does nothing any more. */
+  isStruck = false;
 
   constructor() {
     workers.add(this);
@@ -84,6 +86,7 @@ class Worker {
   }
 
   kill(): void {
+    this.isStruck = true;
     this.#process.kill("SIGKILL");
   }
 
@@ -150,6 +153,11 @@ describe("installing, updating, downgrading and uninstalling, and being killed",
     /** How long such an operation takes. */
     const spans = new Map<string, number>();
     let owed = 0;
+    const replace = async (): Promise<void> => {
+      await expectNobodyLeft(worker);
+      worker = spare;
+      spare = new Worker();
+    };
     const seen = { kills: 0, random: 0, before: 0, after: 0, steps: new Map<string, number>() };
     for (let number = 0; number < OPERATIONS; number++) {
       const operation = operationOf(seed, number, now.model);
@@ -181,6 +189,7 @@ describe("installing, updating, downgrading and uninstalling, and being killed",
       if (isDone) {
         spans.set(kind, performance.now() - startedMs);
         expectTidy(found.entries);
+        if (worker.isStruck) await replace();
         continue;
       }
       const last = worker.lines.findLast((line) => line.startsWith("step "))?.slice("step ".length) ?? "begin";
@@ -191,9 +200,7 @@ describe("installing, updating, downgrading and uninstalling, and being killed",
       }
       seen[isAfter ? "after" : "before"] += 1;
       seen.steps.set(last, (seen.steps.get(last) ?? 0) + 1);
-      await expectNobodyLeft(worker);
-      worker = spare;
-      spare = new Worker();
+      await replace();
     }
     for (const last of [worker, spare]) {
       last.kill();

@@ -6,9 +6,8 @@ import { Gauge, GAUGE_BYTES } from "../../src/protocol/gauge.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { callNumber } from "../../src/protocol/mail.ts";
 import { Cell, GuestCode } from "../../src/sandbox/cell.ts";
+import { FACTS } from "../support/guest-facts.ts";
 
-const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
-const FACTS = JSON.stringify({ api: { id: "test", name: "test", pluginConfig: {} }, world: WORLD });
 const TURN_MS = 50;
 
 async function loaded(handler: string): Promise<Cell> {

@@ -9,9 +9,8 @@ import type { HotReply } from "../../src/protocol/hot.ts";
 import type { Link } from "../../src/protocol/link.ts";
 import type { HostMessage, Open } from "../../src/protocol/messages.ts";
 import type { Lane } from "../../src/sandbox/lane.ts";
+import { FACTS } from "../support/guest-facts.ts";
 
-const WORLD = { env: {}, platform: "linux", arch: "x64", clock: "coarse", wasm: false };
-const FACTS = JSON.stringify({ api: { id: "test", name: "test", pluginConfig: {} }, world: WORLD });
 const LISTENS = "module.exports = (api) => { api.on('message_sending', () => ({ content: 'heard' })); };";
 
 /** The other end of a lane's link. */

@@ -5,7 +5,7 @@
  */
 import { fixBuffers } from "./buffers.ts";
 import { limits, setLimits } from "./limits.ts";
-import { ENTRY, ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
+import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
 import { createApi } from "./api.ts";
 import { abortCall } from "./abortable.ts";
 import { answered, dropQuestionsOf } from "./asks.ts";
@@ -17,6 +17,7 @@ import { endInvocation } from "./invocation.ts";
 import { moduleNamed, openLibrary, part } from "./library.ts";
 import { touched } from "./members.ts";
 import type { LoadChunk } from "./library.ts";
+import { coded, codeOf } from "./own-errors.ts";
 import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
 import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, notCallable, timerGlobals } from "./timers.ts";
@@ -184,27 +185,11 @@ function lastWords(): string | undefined {
 
 /** All that is not asked for with every call: an entry that the lane takes by reference costs a cell 5 to 8 µs of its start. */
 function enter(entry: number, ...args: never[]): Returned | undefined {
-  return call(rare(entry) as () => Returned | undefined, undefined, args);
+  return call(RARE[entry] as () => Returned | undefined, undefined, args);
 }
 
-function rare(entry: number): unknown {
-  switch (entry) {
-    case ENTRY.load:
-      return load;
-    case ENTRY.dispatchSync:
-      return dispatchSync;
-    case ENTRY.invoke:
-      return invoke;
-    case ENTRY.tick:
-      return tick;
-    case ENTRY.tell:
-      return tell;
-    case ENTRY.abandon:
-      return abandon;
-    default:
-      return lastWords;
-  }
-}
+/** By ENTRY, in its order. */
+const RARE: readonly unknown[] = [load, dispatchSync, invoke, tick, tell, abandon, lastWords];
 
 function turn(number: number, body: () => Returned): Returned {
   returned = undefined;
@@ -266,21 +251,6 @@ function withHandles(value: unknown): unknown {
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-/** Errors of the bootstrap itself carry a code of protocol/errors.ts; a plugin cannot make one. */
-const codes = new WeakMap<object, string>();
-const codesGet = codes.get.bind(codes);
-const codesSet = codes.set.bind(codes);
-
-function coded(code: string, message: string): Error {
-  const error = new NativeError(message);
-  codesSet(error, code);
-  return error;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return typeof error === "object" && error !== null ? codesGet(error) : undefined;
 }
 
 const wasm = Reflect.get(globalThis, "WebAssembly") as unknown;
