@@ -19,6 +19,7 @@ export function cpuMs(pid: number | "self"): number {
 }
 
 export const threads = (pid: number | "self"): number => entries(`/proc/${pid}/task`);
+export const commandLine = (pid: number): string => read(`/proc/${pid}/cmdline`);
 export const descriptors = (pid: number | "self"): number => entries(`/proc/${pid}/fd`);
 
 /** A process and all that come from it: walls around a sandbox are processes, too, and the sandbox itself is the last. */
