@@ -4,6 +4,8 @@
  * frame.ts, which start with a brace; these start with a letter.
  */
 
+import { Numbers } from "./numbers.ts";
+
 /** How a step of a run can end inside a lane; a call's status has a few more. */
 export const STEP_STATUSES = ["ok", "failed", "timeout", "cpu", "memory", "crashed"] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
@@ -101,33 +103,4 @@ export function readReply(frame: string): HotReply {
   }
   if (numbers.at !== end + 1 || body !== frame.length || last > 1) throw new RangeError("a reply whose sizes do not add up");
   return { id, isLast: last === 1, steps };
-}
-
-const ZERO = 48;
-const NINE = 57;
-
-/** Reads decimal numbers off a line, each with the one character that ends it. */
-class Numbers {
-  readonly #text: string;
-  at: number;
-
-  constructor(text: string, at: number) {
-    this.#text = text;
-    this.at = at;
-  }
-
-  next(): number {
-    const text = this.#text;
-    let at = this.at;
-    let value = 0;
-    let code = text.charCodeAt(at);
-    while (code >= ZERO && code <= NINE) {
-      value = value * 10 + (code - ZERO);
-      at += 1;
-      code = text.charCodeAt(at);
-    }
-    if (at === this.at || value > Number.MAX_SAFE_INTEGER || Number.isNaN(code)) throw new RangeError("a number was expected");
-    this.at = at + 1;
-    return value;
-  }
 }

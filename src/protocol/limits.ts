@@ -68,8 +68,15 @@ export const LIMITS = {
   youngRunMs: 20,
   /** How long a lane keeps answers back for the rest of their batch. The host is awake while it waits: it may as well begin (0.05 to 1 ms were tried). */
   flushMs: 0.1,
-  /** How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. Under a stream of calls its event loop, with the timers of plugins, turns once in as long. */
-  lingerMs: 0.2,
+  /**
+   * How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. Less than this is worse than nothing where the
+   * kernel has put lane and gateway onto one CPU: it takes so long to notice that another one is idle (calls after a pause took 40 and 90 µs with 0.2 ms, 16 and 25 with 1).
+   * Under a stream of calls its event loop, with the timers of plugins, turns once in as long.
+   */
+  lingerMs: 1,
+  /** But only in a burst, where something came so soon after what came before, and that so often in a row: until the lane sleeps, a gateway on the same CPU has to wait. */
+  burstMs: 1,
+  burstCalls: 2,
   /** If that was no use it is left out, twice as often each time, up to so often. */
   lingerSkips: 16,
   /** Whoever finds that so much time has passed between two glances was not on a CPU. */
@@ -78,17 +85,25 @@ export const LIMITS = {
   timerSlackMs: 1,
   /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
   lookMs: 0.01,
-  /** How long the gateway's event loop stays awake for the answer of a lane that is awake: most take a twentieth of it, but of many runs answers come when `flushMs` is over. */
-  vigilMs: 0.4,
-  /** What share of its time the gateway may spend on this in vain, and how much at once. */
+  /** How long the gateway's event loop stays awake for the answer of a lane that is awake: most take a fiftieth of it, but one that is on the same CPU has to be moved first. */
+  vigilMs: 1,
+  /** What share of its time the gateway may spend on this in vain, how much at once, and how much more for every answer that it did hear. */
   vigilShare: 0.05,
-  vigilCreditMs: 5,
+  vigilCreditMs: 10,
+  vigilEarnedMs: 0.005,
   /** Where so many threads want each CPU, whoever stays awake keeps others from waking: calls took 5 to 11 % less without. */
   lingerCrowd: 2,
   /** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */
   sweepMs: 2,
   /** A turn shorter than this is not worth reading the CPU clock for, and its cell not worth being careful about. */
   quickTurnMs: 1,
+  /**
+   * Calls of one handler that wait together may share a turn, since entering a cell costs as much as a quick handler takes: so many at most, with so much to read or to answer,
+   * and only where so many turns in a row were plain: quick, answered at once, and nothing left behind.
+   */
+  togetherCalls: 32,
+  togetherBytes: 64 * 1024,
+  plainTurns: 64,
   /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */
   laneGraceMs: 150,
   /** An event and its context as JSON text. 100 KB of messages is normal, megabytes of them are not. */

@@ -6,8 +6,10 @@
  * (a `toJSON`, a setter) can run while it is built or read.
  */
 
+import { Numbers } from "./numbers.ts";
+
 /** What the lane may ask of a cell beside the calls and the mail, by number: the first argument of `enter`, whose list is in this order (guest/main.ts). */
-export const ENTRY = { load: 0, dispatchSync: 1, invoke: 2, tick: 3, tell: 4, abandon: 5, lastWords: 6 } as const;
+export const ENTRY = { load: 0, dispatchSync: 1, invoke: 2, tick: 3, tell: 4, abandon: 5, lastWords: 6, together: 7 } as const;
 
 /**
  * What entering a cell gives back at once. A text that starts with "!" is an error, any other is the result's JSON; a space
@@ -41,6 +43,8 @@ export const MAIL = {
   clear: "c",
   /** a = question; body = service, newline, arguments as JSON */
   ask: "q",
+  /** a = how many of the calls that share the turn were begun; their answers are items before it, in their order */
+  begun: "b",
 } as const;
 
 export interface MailItem {
@@ -51,18 +55,27 @@ export interface MailItem {
   body: string;
 }
 
-/** Throws on anything that is not mail: the text comes from inside a cell. */
+/** Throws a SyntaxError on anything that is not mail: the text comes from inside a cell. */
 export function readMail(text: string): MailItem[] {
-  const end = text.indexOf("\n");
-  const items: MailItem[] = [];
-  let at = end + 1;
-  for (const entry of text.slice(0, Math.max(end, 0)).split(";")) {
-    if (entry === "") continue;
-    const numbers = entry.slice(1).split(",").map(Number);
-    if (numbers.length !== 4 || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) throw new SyntaxError("not mail");
-    const [a, b, call, length] = numbers as [number, number, number, number];
-    items.push({ kind: entry[0]!, a, b, call, body: text.slice(at, (at += length)) });
+  try {
+    return readItems(text);
+  } catch {
+    throw new SyntaxError("not mail");
   }
-  if (end < 0 || at !== text.length) throw new SyntaxError("not mail");
+}
+
+function readItems(text: string): MailItem[] {
+  const items: MailItem[] = [];
+  const end = text.indexOf("\n");
+  const numbers = new Numbers(text, 0);
+  let from = end + 1;
+  while (numbers.at < end) {
+    const kind = text[numbers.at++]!;
+    const [a, b, call] = [numbers.upTo(","), numbers.upTo(","), numbers.upTo(",")];
+    const to = from + numbers.upTo(";");
+    items.push({ kind, a, b, call, body: text.slice(from, to) });
+    from = to;
+  }
+  if (end < 0 || from !== text.length) throw new RangeError("sizes that do not add up");
   return items;
 }

@@ -20,32 +20,6 @@ export function encodeFrames(frames: readonly string[]): Buffer {
   return out;
 }
 
-/** Writes frames into a buffer. Gives how many bytes they take; undefined: they do not fit for certain. */
-export function encodeFramesInto(out: Buffer, frames: readonly string[]): number | undefined {
-  let at = 0;
-  for (const frame of frames) {
-    // A character takes at most three bytes.
-    if (at + PREFIX + frame.length * 3 > out.length) return undefined;
-    const size = out.write(frame, at + PREFIX);
-    out.writeUInt32LE(size, at);
-    at += PREFIX + size;
-  }
-  return at;
-}
-
-/** Of bytes that hold whole frames. Throws a RangeError when they do not. */
-export function decodeFrames(bytes: Buffer): string[] {
-  const frames: string[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const end = bytes.length - at < PREFIX ? Infinity : at + PREFIX + bytes.readUInt32LE(at);
-    if (end > bytes.length) throw new RangeError("a part of a frame");
-    frames.push(bytes.toString("utf8", at + PREFIX, end));
-    at = end;
-  }
-  return frames;
-}
-
 export class FrameDecoder {
   #rest: Buffer | undefined;
   #chunks: Buffer[] = [];

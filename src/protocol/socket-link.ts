@@ -3,11 +3,12 @@
  * were sent, whichever way they came.
  */
 import type { Socket } from "node:net";
+import { readLetter, writeLetter } from "./letter.ts";
 import { LOOKING } from "./letter-box.ts";
 import type { Letter, LetterBox } from "./letter-box.ts";
 import { LIMITS } from "./limits.ts";
 import type { Link } from "./link.ts";
-import { decodeFrames, encodeFrames, encodeFramesInto, FrameDecoder } from "./socket-framing.ts";
+import { encodeFrames, FrameDecoder } from "./socket-framing.ts";
 
 /** `node:fs`'s own, from whoever may import it: gives how many bytes it took, and throws EAGAIN when it can take none now. */
 export type WriteNow = (fd: number, bytes: Uint8Array) => number;
@@ -26,6 +27,8 @@ export interface Letters {
   /** When this side has put a letter: does it look for one letter, or until it rests? */
   readonly looking: "once" | "always";
 }
+
+const LETTERS_AT_ONCE = 8;
 
 /** Says nothing, and wakes whoever sleeps over a letter. */
 const RING = "";
@@ -130,23 +133,36 @@ class LetterLink extends SocketLink {
 
   override send(frames: readonly string[], isAwaited = false): void {
     if (this.socket.destroyed) return;
-    const length = isAwaited && this.isHeard() && this.#box.isWatched ? encodeFramesInto(this.#box.paper, frames) : undefined;
+    const length = isAwaited && this.isHeard() && this.#box.isWatched ? writeLetter(this.#box.paper, frames) : undefined;
     if (length === undefined) return this.write(encodeFrames(frames));
     this.#hasRung = false;
     this.guarded(() => this.#box.put(length, this.sent, this.#looking));
   }
 
   poll(): boolean {
+    let frames = this.#takeLetter();
+    if (!frames) {
+      this.#ringIfForgotten();
+      return false;
+    }
+    // What is there already is heard together: many small batches would stay small for ever. Not all of it: somebody may write as fast as we read.
+    for (let letters = 1; letters < LETTERS_AT_ONCE; letters++) {
+      const more = this.#takeLetter();
+      if (!more) break;
+      frames = [...frames, ...more];
+    }
+    const heard = frames;
+    this.hear(() => heard);
+    return true;
+  }
+
+  #takeLetter(): readonly string[] | undefined {
     const letter = this.#look();
     // What was sent before it is still on its way: the event loop brings it, and looks again.
-    if (letter && letter.after <= this.received) {
-      if (this.#box.hasReader) this.#watchedMs = performance.now();
-      this.#box.take();
-      this.hear(() => decodeFrames(letter.bytes));
-      return true;
-    }
-    this.#ringIfForgotten();
-    return false;
+    if (!letter || letter.after > this.received) return undefined;
+    if (this.#box.hasReader) this.#watchedMs = performance.now();
+    this.#box.take();
+    return this.guarded(() => readLetter(letter.bytes));
   }
 
   #look(): Letter | undefined {

@@ -138,6 +138,8 @@ export class Cell {
   readonly #timed = { timeout: 0 };
   /** The last turn left mail before it returned; it may have left more since. */
   hasMail = false;
+  /** It had no last words: asking again would take as long again. */
+  #isMute = false;
 
   constructor(guest: GuestCode, spec: CellSpec, gauge: Gauge, blank = Blank.make(guest, spec.limits.heapMb)) {
     this.#spec = spec;
@@ -187,6 +189,11 @@ export class Cell {
     return this.#enter(this.#dispatch, [call, event, context], timeoutMs);
   }
 
+  /** Calls that share a turn: number, event and context of each. The result is mail. */
+  together(calls: readonly (number | string)[], timeoutMs: number): TurnEnd {
+    return this.#enter(this.#other, [ENTRY.together, ...calls], timeoutMs);
+  }
+
   observe(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
     return this.#enter(this.#observe, [call, event, context], timeoutMs);
   }
@@ -230,8 +237,11 @@ export class Cell {
   }
 
   /** As `mail`, after a turn that did not end well: whatever it left behind may run again. */
-  lastWords(): Mail {
-    return this.#isolate.isDisposed ? SILENCE : this.#briefly([ENTRY.lastWords]);
+  lastWords(isShared = false): Mail {
+    if (this.#isMute || this.#isolate.isDisposed) return SILENCE;
+    const words = this.#briefly([ENTRY.lastWords, isShared]);
+    this.#isMute = !words.isFine;
+    return words;
   }
 
   dispose(): void {

@@ -75,6 +75,11 @@ export class Hop implements Caller {
     else this.#advance();
   }
 
+  /** Its first step is called for it, with others'. The answer comes as if it had been waited for. */
+  shareTurn(): void {
+    this.#next += 1;
+  }
+
   /** The host does not want it any more. */
   cancel(): void {
     this.isOver = true;

@@ -134,7 +134,7 @@ export class Lane {
     for (let at = 0; at < items.length; at++) {
       const item = items[at]!;
       if (typeof item === "string" && isHot(item)) {
-        this.#run(readRun(item), side);
+        at += this.#run(readRun(item), items, at, side) - 1;
       } else {
         const { header, bodies } = typeof item === "string" ? unpack(item) : item;
         const message = header as HostMessage;
@@ -229,15 +229,56 @@ export class Lane {
     return { ...route, rule, entry: entryOf(route, rule) };
   }
 
-  #run(run: HotRun, side: Side): void {
+  /** Gives how many runs were run: those behind it may share its turn. */
+  #run(run: HotRun, items: readonly (string | Unpacked)[], at: number, side: Side): number {
     const route = this.#routes.get(run.route);
     if (!side.isSync) this.#gauge.begin(run.id);
     // It went with one of its cells, while the run was on its way.
-    if (!route) return this.#sendOn(side, writeReply(run.id, true, [{ step: run.from, ...REMOVED }]));
+    if (!route) {
+      this.#sendOn(side, writeReply(run.id, true, [{ step: run.from, ...REMOVED }]));
+      return 1;
+    }
+    if (at + 1 < items.length && canShare(run, route) && !side.isSync) {
+      const count = this.#runTogether(run, route, items, at, side);
+      if (count > 0) return count;
+    }
     const hop = new Hop(side, route, run);
     hop.start();
-    // Nearly all are over by now. One that is not may be cancelled.
-    if (!hop.isOver) side.hops.set(run.id, hop);
+    this.#keepOpen(hop, side);
+    return 1;
+  }
+
+  /** Nearly all are over by now. One that is not may be cancelled. */
+  #keepOpen(hop: Hop, side: Side): void {
+    if (!hop.isOver) side.hops.set(hop.id, hop);
+  }
+
+  /** As many of these runs as may share a turn. 0: this one has to be run by itself. */
+  #runTogether(first: HotRun, route: LaneRoute, items: readonly (string | Unpacked)[], at: number, side: Side): number {
+    const step = route.steps[0]!;
+    const resident = this.#residents.get(step[0]);
+    if (!resident?.sharesTurns) return 0;
+    const runs = [first];
+    let chars = first.event.length + first.context.length;
+    for (let next = at + 1; next < items.length && runs.length < LIMITS.togetherCalls; next++) {
+      const item = items[next]!;
+      const run = typeof item === "string" && isHot(item) ? readRun(item) : undefined;
+      if (run?.route !== route.route || !canShare(run, route)) break;
+      chars += run.event.length + run.context.length;
+      if (chars > resident.sharedBytes) break;
+      runs.push(run);
+    }
+    if (runs.length === 1) return 0;
+    const hops = runs.map((run) => new Hop(side, route, run));
+    for (const hop of hops) hop.shareTurn();
+    // Which of them are begun is not known before the turn is over.
+    this.#gauge.begin(runs.at(-1)!.id);
+    const count = side.resident(step[0])!.callTogether(hops, runs, step);
+    this.#gauge.begin(runs[count - 1]!.id);
+    for (const hop of hops.slice(0, count)) this.#keepOpen(hop, side);
+    // The host can go on with these while the next ones are called.
+    if (side.outbox.length >= LIMITS.togetherCalls / 2) this.#flush();
+    return count;
   }
 
   #drop(cell: number): void {
@@ -278,6 +319,11 @@ export class Lane {
       side.link.send(frames, this.#linger.isOn);
     }
   }
+}
+
+/** A run of one handler, of which nothing was tried before. */
+function canShare({ spentMs }: HotRun, { mode, steps }: LaneRoute): boolean {
+  return mode === "chain" && steps.length === 1 && spentMs === 0;
 }
 
 function entryOf({ mode }: Route, rule: ChainRule | undefined): Entry {

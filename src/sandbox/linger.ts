@@ -1,5 +1,5 @@
 /**
- * Untrusted side, lane thread: a lane stays awake for a moment after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. It looks
+ * Untrusted side, lane thread: in a burst of calls a lane stays awake for a moment after it has answered. Waking a thread costs more than most calls. It looks
  * at its link again and again; an immediate lets the event loop turn in between, and keeps it from going to sleep.
  *
  * It can be worse than nothing: a gateway that has to be woken may be put onto the very CPU that the lane stays awake on, while others are idle, and then waits
@@ -26,6 +26,9 @@ export class Linger {
   /** The last that came was found by looking: otherwise the event loop brings it, and shall not wait for us. */
   #isFound = true;
   #isPolling = false;
+  /** When it last served something, and how often it has done so in quick succession. */
+  #servedMs = -Infinity;
+  #burst = 0;
   /** Has anything come while it stayed awake? */
   #hasServed = false;
   /** How often in a row it was no use, and how often it is left out now. */
@@ -39,12 +42,14 @@ export class Linger {
   /** The lane has served something. */
   begin(nowMs: number): void {
     this.#untilMs = nowMs + LIMITS.lingerMs;
+    this.#burst = nowMs - this.#servedMs < LIMITS.burstMs ? this.#burst + 1 : 0;
+    this.#servedMs = nowMs;
     this.#isFound = this.#isPolling || !this.#lane.hasTwoWays;
     if (this.isOn) {
       this.#hasServed = true;
       return;
     }
-    if (this.#lane.isCrowded() || this.#skips-- > 0) return;
+    if (this.#burst < LIMITS.burstCalls || this.#lane.isCrowded() || this.#skips-- > 0) return;
     this.isOn = true;
     this.#hasServed = false;
     this.#lane.awake();

@@ -4,7 +4,7 @@
  * who wait belong to the place.
  */
 import type { Gauge } from "../protocol/gauge.ts";
-import type { StepStatus } from "../protocol/hot.ts";
+import type { HotRun, StepStatus } from "../protocol/hot.ts";
 import type { Step } from "../protocol/messages.ts";
 import { LIMITS, turnMs } from "../protocol/limits.ts";
 import { LOG_LEVELS_ORDER } from "./guest/log-levels.ts";
@@ -20,6 +20,8 @@ import { turnCpuUs } from "./cpu.ts";
 import { Errands } from "./errands.ts";
 import type { Nursery } from "./nursery.ts";
 import { SUBTLE } from "../protocol/subtle.ts";
+import { readShared, shareOf } from "./shared-turn.ts";
+import type { SharedTurn } from "./shared-turn.ts";
 import { SubtleDesk } from "./subtle.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
@@ -60,6 +62,8 @@ export class Resident {
   #spentUs = 0;
   /** Its last turn was short. Of one that was not, or has not been seen at work yet, anything must be expected. */
   isQuick = false;
+  /** How many turns in a row were quick, answered at once and left nothing behind. */
+  #plain = 0;
 
   constructor(spec: CellSpec, guest: GuestCode, nursery: Nursery, gauge: Gauge, events: ResidentEvents) {
     this.id = spec.cell;
@@ -125,6 +129,7 @@ export class Resident {
     this.#charge(cpuUs);
     this.#isDirty = true;
     this.isQuick = tookMs < LIMITS.quickTurnMs;
+    this.#plain = this.isQuick ? this.#plain + 1 : 0;
     // It ended by itself before V8 was told to stop it; its budget was over all the same.
     if (cpuUs > cpuMs * 1000 && isAnswer(end)) return { status: "cpu", wallMs: tookMs, cpuUs, body: outOfCpu(cpuMs) };
     switch (end.end) {
@@ -135,10 +140,71 @@ export class Resident {
       case "error":
         return { status: "failed", wallMs: tookMs, cpuUs, body: end.text };
       default:
-        return this.#await(
-          { number, caller, at, step, startedMs, cpuUs, asks: 0, lines: 0, deadline: undefined, early: undefined, isStarting: true },
-          end,
-        );
+        return this.#await({ number, caller, at, step, startedMs, cpuUs, ...NEW_CALL, isStarting: true }, end);
+    }
+  }
+
+  /** May calls share a turn? What they leave behind cannot be told apart then, nor what each of them takes, but for the last. */
+  get sharesTurns(): boolean {
+    return this.#plain >= LIMITS.plainTurns && this.#state === "ready" && this.#calls.size === 0;
+  }
+
+  /** What the events and contexts of such calls may have between them. */
+  get sharedBytes(): number {
+    return Math.min(LIMITS.togetherBytes, this.#spec.limits.bytesIn);
+  }
+
+  /** Calls a handler for several runs in one turn. Gives how many of them that was: the others are to be called as usual. */
+  callTogether(callers: readonly Caller[], runs: readonly HotRun[], step: Step): number {
+    const [, handler, wallMs, cpuMs] = step;
+    this.#cpuMs = cpuMs;
+    const numbers = runs.map(({ cause }) => callNumber(cause, handler));
+    const calls = runs.flatMap(({ event, context }, at) => [numbers[at]!, event, context]);
+    const startedMs = performance.now();
+    this.#gauge.attribute(callers[0]!.run, 0);
+    const end = this.#cell!.together(calls, Math.min(wallMs, turnMs(cpuMs, this.#gauge.crowd)));
+    const tookMs = performance.now() - startedMs;
+    const cpuUs = turnCpuUs(tookMs);
+    this.#charge(cpuUs);
+    this.#isDirty = true;
+    this.isQuick = tookMs < LIMITS.quickTurnMs;
+    const { answers, begun, rest } = this.#wordsOf(end, numbers);
+    // If nothing is known of them, all went with the cell.
+    const count = begun ?? callers.length;
+    const isStopped = begun === undefined || (end.end !== "result" && end.end !== "rejection");
+    // Whoever was last has set going whatever it was that did not end.
+    const settled = isStopped ? Math.min(answers.length, count - 1) : answers.length;
+    const open: PendingCall[] = [];
+    for (let at = 0; at < count; at++) {
+      const isLast = at === count - 1;
+      const cost = { wallMs: shareOf(tookMs, count, isLast), cpuUs: Math.round(shareOf(cpuUs / 1000, count, isLast) * 1000) };
+      if (at < settled) callers[at]!.settle(0, sharedAnswer(answers[at]!, cost, cpuMs));
+      else open.push({ number: numbers[at]!, caller: callers[at]!, at: 0, step, startedMs, ...NEW_CALL, cpuUs: cost.cpuUs });
+    }
+    if (!this.isQuick || open.length > 0 || rest.length > 0) this.#plain = 0;
+    for (const call of open) this.#calls.add(call);
+    if (isStopped) {
+      // Of a cell that is gone only its log lines still count.
+      for (const item of rest) if (item.kind === MAIL.log) this.#log(item.a, causeOf(item.call), item.body);
+      if (end.end === "result") this.#replace("crashed", UNUSABLE, open[0]);
+      else this.#afterTurn(end, cpuMs, cpuUs, begun === undefined ? open[0] : open.at(-1));
+      return count;
+    }
+    if (end.end === "rejection") this.#rejected(end.detail, numbers[count - 1]!);
+    for (const item of rest) this.#deliver(item);
+    for (const call of open) {
+      this.#fetchMail();
+      if (this.#calls.get(call.number)) this.#calls.await(call, this.#outOfTime);
+    }
+    return count;
+  }
+
+  #wordsOf(end: TurnEnd, numbers: readonly number[]): SharedTurn {
+    const text = end.end === "result" ? end.text : this.#cell!.lastWords(true).text;
+    try {
+      return readShared(readMail(text ?? "\n"), numbers);
+    } catch {
+      return readShared([], numbers);
     }
   }
 
@@ -204,6 +270,7 @@ export class Resident {
   /** The turn gave no answer of its own; its mail may. */
   #await(call: PendingCall, end: TurnEnd): Answer | undefined {
     const [, , , cpuMs] = call.step;
+    this.#plain = 0;
     this.#calls.add(call);
     this.#afterTurn(end, cpuMs, call.cpuUs, call);
     if (!call.early && call.cpuUs > cpuMs * 1000) this.#replace("cpu", outOfCpu(cpuMs), call);
@@ -236,7 +303,7 @@ export class Resident {
       case "broken":
         return this.#replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
       case "rejection":
-        this.#log(3, causeOf(number), `unhandled rejection: ${end.detail}`);
+        this.#rejected(end.detail, number);
         return this.#readMail(this.#cell!.lastWords());
       case "error":
         // A handler's error is its call's answer; nobody waits for these.
@@ -247,6 +314,11 @@ export class Resident {
     }
   }
 
+  #rejected(detail: string, number: number): void {
+    this.#plain = 0;
+    this.#log(3, causeOf(number), `unhandled rejection: ${detail}`);
+  }
+
   #fetchMail(): void {
     this.#readMail(this.#cell!.mail());
   }
@@ -255,6 +327,7 @@ export class Resident {
     this.#isDirty = false;
     if (!isFine) return this.#replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb }));
     if (text === undefined) return;
+    this.#plain = 0;
     let items: MailItem[];
     try {
       items = readMail(text);
@@ -345,6 +418,7 @@ export class Resident {
     if (this.#state === "loading") return this.#loaded(false, why);
     const cell = this.#cell!;
     this.#state = "loading";
+    this.#plain = 0;
     this.#cell = undefined;
     this.#isDirty = false;
     this.#stopClocks();
@@ -407,5 +481,13 @@ function isAnswer({ end }: TurnEnd): boolean {
 function unawaited(number: number): string {
   return handlerOf(number) === INVOKED ? "error in a function it handed out" : "error in a timer or after an answer";
 }
+
+function sharedAnswer({ kind, body }: MailItem, cost: { wallMs: number; cpuUs: number }, cpuMs: number): Answer {
+  if (cost.cpuUs > cpuMs * 1000) return { status: "cpu", ...cost, body: outOfCpu(cpuMs) };
+  return kind === MAIL.error ? { status: "failed", ...cost, body: body.slice(1) } : { status: "ok", ...cost, body };
+}
+
+/** What a call has that has just begun. */
+const NEW_CALL = { asks: 0, lines: 0, deadline: undefined, early: undefined, isStarting: false };
 
 const UNUSABLE = errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });

@@ -31,11 +31,11 @@ export function ownThread(): number {
   }
 }
 
-/** How many threads want each CPU at this moment; undefined: the kernel does not say. */
+/** How many threads want each CPU at this moment, without the one that asks; undefined: the kernel does not say. */
 export function crowdNow(): number | undefined {
   try {
     const running = / (\d+)\/\d+ /.exec(readFileSync(LOAD, "latin1"))?.[1];
-    return running === undefined ? undefined : Number(running) / CPUS;
+    return running === undefined ? undefined : (Number(running) - 1) / CPUS;
   } catch {
     return undefined;
   }

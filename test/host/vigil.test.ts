@@ -26,6 +26,7 @@ class Lane {
   answersAt = Infinity;
   polls = 0;
   isOver = false;
+  pending = 1;
   rested = 0;
   polled: () => void = () => {};
   #rests: () => void = () => {};
@@ -33,7 +34,7 @@ class Lane {
 
   constructor(Kind = Kept) {
     this.vigil = new Kind({
-      isOver: () => this.isOver,
+      pending: () => (this.isOver ? 0 : this.pending),
       heardOtherwise: () => 0,
       poll: () => {
         this.polls += 1;
@@ -82,7 +83,7 @@ it("does not look at all for what was answered before its turn", async () => {
 it("goes on when something was heard that was not all", async () => {
   let heard = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const vigil = new Kept({ isOver: () => heard === 5, poll: () => (heard += 1) > 0, heardOtherwise: () => 0, rest: resolve });
+  const vigil = new Kept({ pending: () => 5 - heard, poll: () => (heard += 1) > 0, heardOtherwise: () => 0, rest: resolve });
   expect(vigil.keep()).toBe(true);
   await promise;
   expect(heard).toBe(5);
@@ -166,6 +167,26 @@ describe("for a lane that never answers in time", () => {
     const spentMs = kept * LIMITS.vigilMs - LIMITS.vigilCreditMs;
     expect(spentMs / 2_000).toBeLessThanOrEqual(LIMITS.vigilShare * 1.05);
     expect(spentMs / 2_000).toBeGreaterThan(LIMITS.vigilShare * 0.7);
+  });
+
+  it("every answer that was heard earns it a little more", async () => {
+    const lane = new Lane();
+    while (await lane.run());
+    const inVain = async (): Promise<number> => {
+      let kept = 0;
+      while (await lane.run()) kept += 1;
+      return kept;
+    };
+    // Nobody waits for these: they earn nothing.
+    lane.vigil.earn(LIMITS.vigilCreditMs / LIMITS.vigilEarnedMs);
+    expect(await inVain()).toBe(0);
+    clock.nowMs += LIMITS.vigilMs / LIMITS.vigilShare;
+    lane.polled = () => {
+      lane.vigil.earn(LIMITS.vigilCreditMs / LIMITS.vigilEarnedMs);
+      lane.polled = () => {};
+    };
+    expect(await lane.run(2)).toBe(true);
+    expect(await inVain()).toBeGreaterThanOrEqual(atOnce);
   });
 
   it("one that is late now and then is waited for every time", async () => {

@@ -4,7 +4,7 @@ import { limitsOf, pluginBudget } from "../../src/host/budget.ts";
 import { guestCode } from "../../src/host/guest-code.ts";
 import { Gauge, GAUGE_BYTES } from "../../src/protocol/gauge.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { callNumber } from "../../src/protocol/mail.ts";
+import { callNumber, readMail } from "../../src/protocol/mail.ts";
 import { Cell, GuestCode } from "../../src/sandbox/cell.ts";
 import { FACTS } from "../support/guest-facts.ts";
 
@@ -40,3 +40,24 @@ it.each([
   cell.dispose();
   expect(cell.isGone).toBe(true);
 });
+
+it.each([
+  ["in the middle of a call", "(event) => { if (event.loops) for (;;); return event; }", ["r", "b"], 2],
+  [
+    "behind its calls",
+    "(event) => { if (event.loops) Promise.resolve().then(() => { for (;;); }); return event; }",
+    ["r", "r", "r", "b"],
+    3,
+  ],
+])(
+  "the last words of a shared turn that was stopped %s are the answers that there were, and how many were begun",
+  async (_, handler, kinds, begun) => {
+    const cell = await loaded(handler);
+    const calls = [callNumber(1, 0), "{}", "", callNumber(2, 0), '{"loops":true}', "", callNumber(3, 0), "{}", ""];
+    expect(cell.together(calls, TURN_MS).end).toBe("timeout");
+    const items = readMail(cell.lastWords(true).text ?? "\n");
+    expect(items.map(({ kind }) => kind)).toEqual(kinds);
+    expect(items.at(-1)!.a).toBe(begun);
+    cell.dispose();
+  },
+);

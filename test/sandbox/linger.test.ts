@@ -32,11 +32,12 @@ class Lane {
     rests: () => (this.rested += 1),
   });
 
-  /** Something was served; until it rests. False: it did not stay awake. */
-  async serve(comesAt = Infinity): Promise<boolean> {
+  /** A burst was served, in no time; until it rests. False: it did not stay awake. */
+  async serve(comesAt = Infinity, messages = LIMITS.burstCalls + 1): Promise<boolean> {
     this.glances = 0;
     this.comesAt = comesAt;
-    this.linger.begin(clock.nowMs);
+    clock.nowMs += LIMITS.burstMs;
+    for (let at = 0; at < messages; at++) this.linger.begin(clock.nowMs);
     if (!this.linger.isOn) return false;
     while (this.linger.isOn) await turn();
     return true;
@@ -45,7 +46,7 @@ class Lane {
 
 it("looks for as long as it may after it has answered, says so before and after, and rests", async () => {
   const lane = new Lane();
-  const startMs = clock.nowMs;
+  const startMs = clock.nowMs + LIMITS.burstMs;
   expect(await lane.serve()).toBe(true);
   expect(clock.nowMs - startMs).toBeGreaterThanOrEqual(LIMITS.lingerMs);
   expect(clock.nowMs - startMs).toBeLessThanOrEqual(LIMITS.lingerMs + LIMITS.lookMs + POLL_MS);
@@ -54,10 +55,17 @@ it("looks for as long as it may after it has answered, says so before and after,
 
 it("what comes meanwhile is served at once, and begins the time anew", async () => {
   const lane = new Lane();
-  const startMs = clock.nowMs;
+  const startMs = clock.nowMs + LIMITS.burstMs;
   const comesAt = Math.floor((0.8 * LIMITS.lingerMs) / POLL_MS);
   await lane.serve(comesAt);
   expect(clock.nowMs - startMs).toBeGreaterThanOrEqual(comesAt * POLL_MS + LIMITS.lingerMs);
+  expect([lane.awakened, lane.rested]).toEqual([1, 1]);
+});
+
+it("does not stay awake for one that comes alone, nor for those that come now and then", async () => {
+  const lane = new Lane();
+  for (let at = 0; at < 10; at++) expect(await lane.serve(Infinity, LIMITS.burstCalls)).toBe(false);
+  expect(await lane.serve()).toBe(true);
   expect([lane.awakened, lane.rested]).toEqual([1, 1]);
 });
 
@@ -98,7 +106,8 @@ it("gives its CPU up when somebody else has had it meanwhile", async () => {
 
 it("ends at once when the lane does", async () => {
   const lane = new Lane();
-  lane.linger.begin(clock.nowMs);
+  for (let at = 0; at <= LIMITS.burstCalls; at++) lane.linger.begin(clock.nowMs);
+  expect(lane.linger.isOn).toBe(true);
   lane.linger.end();
   while (lane.linger.isOn) await turn();
   expect(lane.glances * POLL_MS).toBeLessThanOrEqual(LIMITS.lookMs + POLL_MS);

@@ -78,7 +78,7 @@ export class LaneClient {
   #heard = 0;
   #isWatching = false;
   readonly #vigil = new Vigil({
-    isOver: () => this.#pending.size === 0,
+    pending: () => this.#pending.size,
     poll: () => this.#link?.poll?.() ?? false,
     heardOtherwise: () => (this.#link?.hasTwoWays ? this.#heard : 0),
     rest: () => this.#link?.rest?.(),
@@ -98,6 +98,7 @@ export class LaneClient {
       // What a thread or process says that was given up already is of no interest.
       if (this.#link !== link) return;
       this.#heard += 1;
+      this.#vigil.earn(frames.length);
       for (const frame of frames) this.#receive(frame);
     });
     link.send([...first, ...Array.from(this.#routes.values(), (route) => pack(route))]);
@@ -306,7 +307,10 @@ export class LaneClient {
 
   #queue(item: string | PendingRun): void {
     this.#outbox.push(item);
-    if (this.#isFlushing || !this.#isReady) return;
+    if (!this.#isReady) return;
+    // The lane may begin with these while the gateway makes more.
+    if (this.#outbox.length >= LIMITS.togetherCalls) return this.#flush();
+    if (this.#isFlushing) return;
     // Runs that start in one tick of the gateway travel together.
     this.#isFlushing = true;
     void SOON.then(this.#flushNow);

@@ -10,8 +10,8 @@ import { LIMITS } from "../../protocol/limits.ts";
 
 /** A lane that is about to answer. */
 export interface Watched {
-  /** Has it answered everything? */
-  isOver(): boolean;
+  /** How many runs it has not answered. */
+  pending(): number;
   /** Hears what it says, if it says something. */
   poll(): boolean;
   /** How often it has said something that the event loop may have brought and polling does not find. */
@@ -57,6 +57,11 @@ export class Vigil {
     return true;
   }
 
+  /** So many answers have come: who waits for many may be in vain more often. */
+  earn(answers: number): void {
+    if (this.#isKept) this.#creditMs = Math.min(this.#creditMs + answers * LIMITS.vigilEarnedMs, LIMITS.vigilCreditMs);
+  }
+
   readonly #look = (): void => {
     let nowMs = performance.now();
     const lookUntilMs = nowMs + LIMITS.lookMs;
@@ -68,7 +73,7 @@ export class Vigil {
       this.#idleMs = 0;
     }
     // A clock may be a fake, too: then this many glances are a look.
-    for (let glances = 0; glances < MAX_GLANCES && !this.#watched.isOver(); glances++) {
+    for (let glances = 0; glances < MAX_GLANCES && this.#watched.pending() > 0; glances++) {
       if (this.#watched.poll()) {
         this.#isFound = true;
         this.#idleMs = 0;
@@ -78,8 +83,7 @@ export class Vigil {
       if (!this.#isFound || performance.now() >= lookUntilMs) break;
     }
     this.#heard = this.#watched.heardOtherwise();
-    const isOver = this.#watched.isOver();
-    if (!isOver) {
+    if (this.#watched.pending() > 0) {
       nowMs = performance.now();
       this.#idleMs += Math.max(0, nowMs - sinceMs);
       this.#lookedMs = nowMs;

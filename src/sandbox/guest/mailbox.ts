@@ -37,16 +37,39 @@ export function hasMail(): boolean {
   return head !== "";
 }
 
+/** Grows with everything that is posted. */
+export function mailSize(): number {
+  return head.length + bodies.length;
+}
+
+let saidHead = "";
+let saidBodies = "";
+
+/** Empties the box, for a turn that returns what was in it: isolated-vm withholds that when the turn also left a rejected promise behind. */
+export function sayMail(): string {
+  noteDropped();
+  saidHead = head;
+  saidBodies = bodies;
+  return fetchMail()!;
+}
+
+/** Puts back what the last `sayMail` gave. */
+export function sayAgain(): void {
+  head = saidHead + head;
+  bodies = saidBodies + bodies;
+}
+
 /** Empties the box. Undefined when there is nothing in it. */
 export function fetchMail(): string | undefined {
-  if (dropped > 0) {
-    const note = `${dropped} more log lines of this turn were dropped; the limit is ${limits.logLines}`;
-    post(MAIL.log, 2, 0, turn.call, note);
-    dropped = 0;
-  }
+  noteDropped();
   if (head === "") return undefined;
   const mail = `${head}\n${bodies}`;
   head = "";
   bodies = "";
   return mail;
+}
+
+function noteDropped(): void {
+  if (dropped > 0) post(MAIL.log, 2, 0, turn.call, `${dropped} more log lines of this turn were dropped; the limit is ${limits.logLines}`);
+  dropped = 0;
 }

@@ -3,6 +3,7 @@
  * values into text and back, and leaves mail. It protects a plugin from surprises, not the host from the plugin: the lane
  * and the host check everything that comes out of here.
  */
+import { LIMITS } from "../../protocol/limits.ts";
 import { fixBuffers } from "./buffers.ts";
 import { limits, setLimits } from "./limits.ts";
 import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../protocol/mail.ts";
@@ -18,8 +19,8 @@ import { moduleNamed, openLibrary, part } from "./library.ts";
 import { touched } from "./members.ts";
 import type { LoadChunk } from "./library.ts";
 import { coded, codeOf } from "./own-errors.ts";
-import { beginTurn, fetchMail, hasMail, post, turn as current } from "./mailbox.ts";
-import { bare, call, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
+import { beginTurn, fetchMail, hasMail, mailSize, post, sayAgain, sayMail, turn as current } from "./mailbox.ts";
+import { bare, call, currentMs, isThenable, NativeError, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { dropTimersOf, fire, notCallable, timerGlobals } from "./timers.ts";
 import { ticks } from "./ticks.ts";
 import { setWorld, world } from "./world.ts";
@@ -85,6 +86,11 @@ function requireModule(name: string): unknown {
 
 /** The hot path: no closure, and as few arguments as possible, since each is copied into the isolate. */
 function dispatch(number: number, eventText: string, contextText: string): Returned {
+  const answer = answerTo(number, eventText, contextText);
+  return hasMail() ? marked(answer) : answer;
+}
+
+function answerTo(number: number, eventText: string, contextText: string): Returned {
   returned = undefined;
   beginTurn(number);
   try {
@@ -93,7 +99,31 @@ function dispatch(number: number, eventText: string, contextText: string): Retur
   } catch (error) {
     returned = ERROR_MARK + describeError(error, codeOf(error));
   }
-  return hasMail() ? marked(returned) : returned;
+  return returned;
+}
+
+/** How many of the calls of a shared turn were begun, while it lasts. */
+let begun = 0;
+
+/**
+ * Several calls in one turn: their numbers, events and contexts. Their answers are mail. It ends early behind a call that is not plain, since what that has set going
+ * (its promises, when the turn is over) would count as a later one's; and when the clock has ticked, so that only the last of them can have taken long.
+ */
+function together(...calls: (number | string)[]): string {
+  const startedMs = currentMs();
+  begun = 0;
+  for (let at = 0, isPlain = true; at < calls.length && isPlain; at += 3) {
+    const number = calls[at] as number;
+    const mailed = mailSize();
+    begun += 1;
+    const answer = answerTo(number, calls[at + 1] as string, calls[at + 2] as string);
+    isPlain = answer !== RETURNED.pending && mailSize() === mailed && mailed < LIMITS.togetherBytes && currentMs() === startedMs;
+    postReturned(number, answer);
+    returned = undefined;
+  }
+  post(MAIL.begun, begun, 0, 0);
+  begun = 0;
+  return sayMail();
 }
 
 function marked(answer: Returned): Returned {
@@ -176,10 +206,15 @@ function mail(): string | undefined {
   return fetchMail();
 }
 
-/** After a turn that isolated-vm reported as failed although its code had returned. */
-function lastWords(): string | undefined {
+/** After a turn that isolated-vm reported as failed although its code had returned, and after a shared one that was stopped. */
+function lastWords(isShared?: boolean): string | undefined {
   if (returned !== undefined) postReturned(current.call, returned);
   returned = undefined;
+  if (isShared) {
+    if (begun === 0) sayAgain();
+    else post(MAIL.begun, begun, 0, 0);
+  }
+  begun = 0;
   return fetchMail();
 }
 
@@ -189,7 +224,7 @@ function enter(entry: number, ...args: never[]): Returned | undefined {
 }
 
 /** By ENTRY, in its order. */
-const RARE: readonly unknown[] = [load, dispatchSync, invoke, tick, tell, abandon, lastWords];
+const RARE: readonly unknown[] = [load, dispatchSync, invoke, tick, tell, abandon, lastWords, together];
 
 function turn(number: number, body: () => Returned): Returned {
   returned = undefined;

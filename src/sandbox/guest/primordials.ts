@@ -21,6 +21,7 @@ export const { random } = Math;
 export const NativeMap = Map;
 export const NativePromise = Promise;
 export const NativeDate = Date;
+export const currentMs = Date.now;
 // oxlint-disable-next-line typescript/unbound-method -- captured on purpose, called through `call`
 export const promiseThen = Promise.prototype.then;
 export const NativeTypeError = TypeError;
