@@ -27,8 +27,6 @@ export const LETTER_BYTES = 16 * 1024 - HEADER_BYTES;
 const LONG_BYTES = 256 * 1024;
 /** No file is ever longer. */
 export const LETTER_FILE_BYTES = LONG_BYTES + 2 * (HEADER_BYTES + LETTER_BYTES);
-/** Nearly all records are shorter; what is longer is read again, whole. */
-const GLANCE_BYTES = 4096;
 
 /** Whether a side looks for letters: it does not; it does until one has come; it does until it says otherwise. */
 export const LOOKING = { not: 0, once: 1, always: 2 } as const;
@@ -189,7 +187,6 @@ export class LetterBox {
     const end = HEADER_BYTES + length;
     if (!Number.isInteger(length) || length < 0 || length > LETTER_BYTES || at + end > LETTER_FILE_BYTES)
       throw new RangeError(`a letter of ${length} bytes at ${at}`);
-    if (end > size) size = this.#files.read(this.#in, end, at);
     if (end > size) return false;
     this.#at = at + end;
     this.#read += 1;
@@ -201,7 +198,7 @@ export class LetterBox {
 
   /** How much there is of the next record, if it begins there: a file that was not begun anew yet still has its old ones. */
   #glance(at: number): number {
-    const size = this.#files.read(this.#in, GLANCE_BYTES, at);
+    const size = this.#files.read(this.#in, this.#in.length, at);
     return size >= HEADER_BYTES && this.#inHead[NUMBER] === this.#read + 1 ? size : 0;
   }
 }

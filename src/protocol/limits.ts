@@ -74,9 +74,9 @@ export const LIMITS = {
    * Under a stream of calls its event loop, with the timers of plugins, turns once in as long.
    */
   lingerMs: 1,
-  /** But only in a burst, where something came so soon after what came before, and that so often in a row: until the lane sleeps, a gateway on the same CPU has to wait. */
+  /** But only in a burst of so many messages, each of which comes so soon after the one before: until the lane sleeps, a gateway on the same CPU has to wait. */
   burstMs: 1,
-  burstCalls: 2,
+  burstMessages: 3,
   /** If that was no use it is left out, twice as often each time, up to so often. */
   lingerSkips: 16,
   /** Whoever finds that so much time has passed between two glances was not on a CPU. */

@@ -154,7 +154,7 @@ export class Lane {
     this.#isServing = false;
     const nowMs = performance.now();
     if (this.#lateSinceMs === 0) this.#lateSinceMs = nowMs;
-    this.#linger.begin(nowMs);
+    this.#linger.begin(nowMs, items.length);
     // Who stays awake does that when nothing comes any more, or too much. Not by a timer: with one pending, falling asleep costs more (a call 52 instead of 40 µs, on a machine at a load of 2).
     if (!this.#linger.isOn || nowMs - this.#lateSinceMs > LIMITS.sweepMs) this.#sweepLate();
   }

@@ -26,7 +26,7 @@ export class Linger {
   /** The last that came was found by looking: otherwise the event loop brings it, and shall not wait for us. */
   #isFound = true;
   #isPolling = false;
-  /** When it last served something, and how often it has done so in quick succession. */
+  /** When it last served something, and how much came in quick succession. */
   #servedMs = -Infinity;
   #burst = 0;
   /** Has anything come while it stayed awake? */
@@ -39,17 +39,17 @@ export class Linger {
     this.#lane = lane;
   }
 
-  /** The lane has served something. */
-  begin(nowMs: number): void {
+  /** The lane has served so many messages. */
+  begin(nowMs: number, messages: number): void {
     this.#untilMs = nowMs + LIMITS.lingerMs;
-    this.#burst = nowMs - this.#servedMs < LIMITS.burstMs ? this.#burst + 1 : 0;
+    this.#burst = nowMs - this.#servedMs < LIMITS.burstMs ? this.#burst + messages : messages;
     this.#servedMs = nowMs;
     this.#isFound = this.#isPolling || !this.#lane.hasTwoWays;
     if (this.isOn) {
       this.#hasServed = true;
       return;
     }
-    if (this.#burst < LIMITS.burstCalls || this.#lane.isCrowded() || this.#skips-- > 0) return;
+    if (this.#burst < LIMITS.burstMessages || this.#lane.isCrowded() || this.#skips-- > 0) return;
     this.isOn = true;
     this.#hasServed = false;
     this.#lane.awake();

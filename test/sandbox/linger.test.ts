@@ -23,7 +23,7 @@ class Lane {
       this.glances += 1;
       if (this.glances < this.comesAt) return false;
       this.comesAt = Infinity;
-      this.linger.begin(clock.nowMs);
+      this.linger.begin(clock.nowMs, 1);
       return true;
     },
     hasTwoWays: false,
@@ -33,11 +33,11 @@ class Lane {
   });
 
   /** A burst was served, in no time; until it rests. False: it did not stay awake. */
-  async serve(comesAt = Infinity, messages = LIMITS.burstCalls + 1): Promise<boolean> {
+  async serve(comesAt = Infinity, messages: number = LIMITS.burstMessages): Promise<boolean> {
     this.glances = 0;
     this.comesAt = comesAt;
     clock.nowMs += LIMITS.burstMs;
-    for (let at = 0; at < messages; at++) this.linger.begin(clock.nowMs);
+    for (let at = 0; at < messages; at++) this.linger.begin(clock.nowMs, 1);
     if (!this.linger.isOn) return false;
     while (this.linger.isOn) await turn();
     return true;
@@ -64,9 +64,16 @@ it("what comes meanwhile is served at once, and begins the time anew", async () 
 
 it("does not stay awake for one that comes alone, nor for those that come now and then", async () => {
   const lane = new Lane();
-  for (let at = 0; at < 10; at++) expect(await lane.serve(Infinity, LIMITS.burstCalls)).toBe(false);
+  for (let at = 0; at < 10; at++) expect(await lane.serve(Infinity, LIMITS.burstMessages - 1)).toBe(false);
   expect(await lane.serve()).toBe(true);
   expect([lane.awakened, lane.rested]).toEqual([1, 1]);
+});
+
+it("stays awake for as many at once", () => {
+  const lane = new Lane();
+  lane.linger.begin(clock.nowMs, LIMITS.burstMessages);
+  expect(lane.linger.isOn).toBe(true);
+  lane.linger.end();
 });
 
 it("does not stay awake where so many threads want a CPU", async () => {
@@ -106,7 +113,7 @@ it("gives its CPU up when somebody else has had it meanwhile", async () => {
 
 it("ends at once when the lane does", async () => {
   const lane = new Lane();
-  for (let at = 0; at <= LIMITS.burstCalls; at++) lane.linger.begin(clock.nowMs);
+  for (let at = 0; at < LIMITS.burstMessages; at++) lane.linger.begin(clock.nowMs, 1);
   expect(lane.linger.isOn).toBe(true);
   lane.linger.end();
   while (lane.linger.isOn) await turn();
