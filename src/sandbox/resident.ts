@@ -186,7 +186,7 @@ export class Resident {
     if (isStopped) {
       // Of a cell that is gone only its log lines still count.
       for (const item of rest) if (item.kind === MAIL.log) this.#log(item.a, causeOf(item.call), item.body);
-      if (end.end === "result") this.#replace("crashed", UNUSABLE, open[0]);
+      if (end.end === "result" || end.end === "rejection") this.#replace("crashed", UNUSABLE, open[0]);
       else this.#afterTurn(end, cpuMs, cpuUs, begun === undefined ? open[0] : open.at(-1));
       return count;
     }

@@ -309,7 +309,7 @@ export class LaneClient {
     this.#outbox.push(item);
     if (!this.#isReady) return;
     // The lane may begin with these while the gateway makes more.
-    if (this.#outbox.length >= LIMITS.togetherCalls) return this.#flush();
+    if (this.#outbox.length >= LIMITS.togetherCalls && !this.#isHeld) return this.#flush();
     if (this.#isFlushing) return;
     // Runs that start in one tick of the gateway travel together.
     this.#isFlushing = true;
