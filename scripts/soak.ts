@@ -45,8 +45,8 @@ const LONG_MINUTES = 5;
 const minutes = Number(flags.minutes);
 const isShort = minutes < LONG_MINUTES;
 const memoryShare = isShort ? 0.5 : 0.1;
-/** isolated-vm starts the threads of its pool when they are first needed, and has no more of them; as a slope a step in the middle looks up to twice as high. A thread per attack would be thirty in the shortest run. */
-const POOL_THREADS = 2 * (availableParallelism() + 1);
+/** isolated-vm starts the threads of its pool when they are first needed, and has no more of them. A thread per attack would be thirty in the shortest run. */
+const POOL_THREADS = availableParallelism() + 1;
 
 interface Series {
   readonly name: string;
@@ -54,6 +54,8 @@ interface Series {
   readonly read: (stage: Stage) => number;
   /** What it may grow by over the whole time, given its median. */
   readonly tolerance: (median: number) => number;
+  /** It is filled in steps, up to a limit: as a slope a step looks up to twice as high as it is. */
+  readonly isStepped?: boolean;
 }
 
 const memory = (median: number): number => median * memoryShare;
@@ -69,7 +71,13 @@ const SERIES: readonly Series[] = [
   { name: "gateway threads", unit: "", read: () => threads("self"), tolerance: () => 1 },
   { name: "child processes", unit: "", read: () => childrenOf(process.pid).length, tolerance: () => 0.5 },
   { name: "sandbox memory", unit: "MB", read: ({ host }) => total(host.pids(), rssMb), tolerance: (median) => median * 0.5 },
-  { name: "sandbox threads", unit: "", read: ({ host }) => largest(host.pids(), threads), tolerance: () => (isShort ? POOL_THREADS : 1) },
+  {
+    name: "sandbox threads",
+    unit: "",
+    read: ({ host }) => largest(host.pids(), threads),
+    tolerance: () => (isShort ? POOL_THREADS : 1),
+    isStepped: isShort,
+  },
   { name: "sandbox descriptors", unit: "", read: ({ host }) => total(host.pids(), descriptors), tolerance: () => 2 },
 ];
 
@@ -209,16 +217,18 @@ function say(atMs: number): void {
 }
 
 function report(): void {
-  const series = SERIES.map(({ name, unit, tolerance }) => {
+  const series = SERIES.map(({ name, unit, tolerance, isStepped }) => {
     const all = samples.get(name)!;
     const warm = all.slice(Math.floor(all.length * WARM_UP));
     const found = trend(warm);
+    const growth = isStepped ? found.rise : found.growth;
     return {
       name,
       unit,
       ...found,
+      growth,
       tolerance: tolerance(found.median),
-      isFlat: found.growth <= tolerance(found.median),
+      isFlat: growth <= tolerance(found.median),
       line: sparkline(all, WIDTH),
     };
   });

@@ -192,10 +192,10 @@ export class Resident {
     }
     if (end.end === "rejection") this.#rejected(end.detail, numbers[count - 1]!);
     for (const item of rest) this.#deliver(item);
-    for (const call of open) {
-      this.#fetchMail();
-      if (this.#calls.get(call.number)) this.#calls.await(call, this.#outOfTime);
-    }
+    // The last one may wait for something; its answer may be there already.
+    const waiting = open[0];
+    if (waiting) this.#fetchMail();
+    if (waiting && this.#calls.get(waiting.number)) this.#calls.await(waiting, this.#outOfTime);
     return count;
   }
 

@@ -6,7 +6,7 @@ const series = (values: readonly number[]) => values.map((value, at) => ({ atMs:
 
 describe("the trend of a series", () => {
   it("that rises by one each second is its length", () => {
-    expect(trend(series([1, 2, 3, 4, 5]))).toEqual({ first: 1, last: 5, median: 3, growth: 4 });
+    expect(trend(series([1, 2, 3, 4, 5]))).toEqual({ first: 1, last: 5, median: 3, growth: 4, rise: 3 });
   });
 
   it("is not made by a few spikes", () => {
@@ -20,7 +20,14 @@ describe("the trend of a series", () => {
   });
 
   it("of a single sample is none", () => {
-    expect(trend(series([7]))).toEqual({ first: 7, last: 7, median: 7, growth: 0 });
+    expect(trend(series([7]))).toEqual({ first: 7, last: 7, median: 7, growth: 0, rise: 0 });
+  });
+
+  it("that is one step is as high as the step, wherever it is and whatever its slope", () => {
+    const step = [15, 15, 15, 15, 15, 15, 17, 17, 17, 17, 17];
+    expect(trend(series(step)).growth).toBeGreaterThan(2);
+    expect(trend(series(step)).rise).toBe(2);
+    expect(trend(series([...step, ...step.map(() => 17)])).rise).toBe(2);
   });
 });
 

@@ -12,6 +12,8 @@ export interface Trend {
   readonly median: number;
   /** By the slope, over the time that was looked at. */
   readonly growth: number;
+  /** From the median of the first third to that of the last: what a step amounts to, wherever it is. */
+  readonly rise: number;
 }
 
 export function trend(samples: readonly Sample[]): Trend {
@@ -19,12 +21,14 @@ export function trend(samples: readonly Sample[]): Trend {
   const slopes = samples.flatMap((from, at) =>
     samples.slice(at + 1).flatMap((to) => (to.atMs > from.atMs ? [(to.value - from.value) / (to.atMs - from.atMs)] : [])),
   );
+  const third = Math.ceil(values.length / 3);
   const spanMs = samples.at(-1)!.atMs - samples[0]!.atMs;
   return {
     first: values[0]!,
     last: values.at(-1)!,
     median: median(values),
     growth: slopes.length === 0 ? 0 : median(slopes) * spanMs,
+    rise: median(values.slice(-third)) - median(values.slice(0, third)),
   };
 }
 
