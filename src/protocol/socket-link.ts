@@ -29,8 +29,6 @@ export interface Letters {
 }
 
 const LETTERS_AT_ONCE = 8;
-/** Looking for another letter costs a tenth of a call. */
-const MANY_FRAMES = 4;
 
 /** Says nothing, and wakes whoever sleeps over a letter. */
 const RING = "";
@@ -148,7 +146,7 @@ class LetterLink extends SocketLink {
       return false;
     }
     // Where many come at a time, what is there already is heard together: small batches would stay small for ever. Not all of it: somebody may write as fast as we read.
-    for (let letters = 1; letters < LETTERS_AT_ONCE && frames.length >= MANY_FRAMES; letters++) {
+    for (let letters = 1; letters < LETTERS_AT_ONCE && this.#box.mayHaveMore; letters++) {
       const more = this.#takeLetter();
       if (!more) break;
       frames = [...frames, ...more];

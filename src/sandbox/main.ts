@@ -6,6 +6,7 @@ import { collectGarbage } from "./garbage.ts";
 import { Lane } from "./lane.ts";
 import { Gauge } from "../protocol/gauge.ts";
 import { LetterBox, letterFiles } from "../protocol/letter-box.ts";
+import type { LaneFiles } from "../protocol/letter-box.ts";
 import { portLink } from "../protocol/link.ts";
 import { socketLink } from "../protocol/socket-link.ts";
 import type { Link } from "../protocol/link.ts";
@@ -17,7 +18,7 @@ const { ftruncateSync, readSync, writeSync } = process.getBuiltinModule("node:fs
 /** Where the lane hears the host: ports in the gateway's own process, or sockets that this process inherited. */
 export type Endpoint = { gauge: SharedArrayBuffer } & (
   | { port: MessagePort; bells: Int32Array; syncPort: MessagePort; notify: Int32Array }
-  | { fd: number; syncFd: number; letters: [reader: number, writer: number] | undefined }
+  | { fd: number; syncFd: number; letters: LaneFiles | undefined }
 );
 
 export default function serve(endpoint: Endpoint): Promise<void> {
@@ -43,9 +44,9 @@ function linksOf(endpoint: Endpoint): { main: Link; sync: Link } {
   };
 }
 
-function inherited(fd: number, letters?: [reader: number, writer: number]): Link {
+function inherited(fd: number, letters?: LaneFiles): Link {
   const { Socket } = process.getBuiltinModule("node:net");
-  const box = letters && new LetterBox(letterFiles(letters[1], letters[0], { ftruncateSync, readSync, writeSync }));
+  const box = letters && new LetterBox(letterFiles(letters.writers, letters.readers, { ftruncateSync, readSync, writeSync }));
   return socketLink(new Socket({ fd, readable: true, writable: true }), {
     writeNow: writeSync,
     letters: box && { box, looking: "always" },

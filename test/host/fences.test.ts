@@ -42,6 +42,11 @@ async function survivors(family: readonly number[]): Promise<number[]> {
 }
 
 /** How a process has a descriptor open: to read, to write, or both. */
+/** Descriptors of the files of all lanes' letters. */
+function lettersOf(lanes: number): number[] {
+  return Array.from({ length: lanes }, (_, lane) => lettersFds(lane, lanes)).flatMap(({ readers, writers }) => [...readers, ...writers]);
+}
+
 function accessOf(pid: number, fd: number): number {
   const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "latin1"))![1]!;
   return Number.parseInt(flags, 8) & (constants.O_WRONLY | constants.O_RDWR);
@@ -57,9 +62,9 @@ const SCRIBBLE = `
       return error.code;
     }
   };
-  const hosts = tried(() => fs.writeSync(3, "x"));
-  const much = tried(() => fs.writeSync(4, Buffer.alloc(4 * 1024 * 1024)));
-  const more = tried(() => fs.writeSync(4, "x"));
+  const hosts = [3, 4].map((fd) => tried(() => fs.writeSync(fd, "x")));
+  const much = [5, 6].map((fd) => tried(() => fs.writeSync(fd, Buffer.alloc(4 * 1024 * 1024))));
+  const more = [5, 6].map((fd) => tried(() => fs.writeSync(fd, "x")));
   process.stdout.write(JSON.stringify({ hosts, much, more }));
 `;
 
@@ -126,7 +131,7 @@ describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fen
 
   it("has the declared descriptors from outside, and no others", async () => {
     const unit = await start(plan);
-    const letters = Array.from({ length: LANES }, (_, lane) => lettersFds(lane, LANES)).flat();
+    const letters = lettersOf(LANES);
     const others = readdirSync(`/proc/${unit.node}/fd`).filter((fd) => Number(fd) > letters.at(-1)!);
     // What Node makes for itself: event queues, clocks of its threads, pipes of which it holds both ends. What leads nowhere was closed that way.
     const targets = others
@@ -137,19 +142,16 @@ describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fen
     await unit.close();
   });
 
-  it("has two files of each lane's letters, which nobody else can find: one to read and one to write", async () => {
+  it("has four files of each lane's letters, which nobody else can find: two to read and two to write", async () => {
     const unit = await start(plan);
-    const letters = Array.from({ length: LANES }, (_, lane) => lettersFds(lane, LANES)).flat();
+    const letters = lettersOf(LANES);
     expect(letters[0]).toBe(CONTROL_FD + inheritedCount(LANES));
     const files = letters.map((fd) => readlinkSync(`/proc/${unit.node}/fd/${fd}`));
     expect(files.filter((file) => !/^\/dev\/shm\/creel-[\da-f]{32} \(deleted\)$/.test(file))).toEqual([]);
-    expect(new Set(files).size).toBe(2 * LANES);
-    expect(letters.map((fd) => accessOf(unit.node, fd))).toEqual([
-      constants.O_RDONLY,
-      constants.O_WRONLY,
-      constants.O_RDONLY,
-      constants.O_WRONLY,
-    ]);
+    expect(new Set(files).size).toBe(4 * LANES);
+    const { O_RDONLY, O_WRONLY } = constants;
+    const access = Array.from({ length: LANES }, () => [O_RDONLY, O_RDONLY, O_WRONLY, O_WRONLY]);
+    expect(letters.map((fd) => accessOf(unit.node, fd))).toEqual(access.flat());
     await unit.close();
   });
 
@@ -158,8 +160,16 @@ describe.each([...FENCES, "none"] as const)("a sandbox process, fence: %s", (fen
     onTestFinished(() => letters.close());
     // What the kernel keeps, whatever Node would allow.
     const bare = { ...plan, args: plan.args.filter((arg) => !/^--(?:permission|allow-)/.test(arg)) };
-    const { child } = startWalled(bare, ["--eval", SCRIBBLE], ["ignore", "pipe", "ignore", ...letters.lane]);
+    const { child } = startWalled(
+      bare,
+      ["--eval", SCRIBBLE],
+      ["ignore", "pipe", "ignore", ...letters.lane.readers, ...letters.lane.writers],
+    );
     const said = await child.stdout!.setEncoding("utf8").toArray();
-    expect(JSON.parse(said.join(""))).toEqual({ hosts: "EBADF", much: 1024 * 1024, more: "EFBIG" });
+    expect(JSON.parse(said.join(""))).toEqual({
+      hosts: ["EBADF", "EBADF"],
+      much: [1024 * 1024, 1024 * 1024],
+      more: ["EFBIG", "EFBIG"],
+    });
   });
 });

@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openLetters } from "../../src/host/lanes/letter-files.ts";
-import { LETTER_BYTES, LETTER_FILE_BYTES, LetterBox, letterFiles, LOOKING } from "../../src/protocol/letter-box.ts";
+import { LARGE_BYTES, LETTER_BYTES, LETTER_FILE_BYTES, LetterBox, letterFiles, LOOKING } from "../../src/protocol/letter-box.ts";
 import type { LetterFiles } from "../../src/protocol/letter-box.ts";
 import { writeLetter } from "../../src/protocol/letter.ts";
 import { socketLink } from "../../src/protocol/socket-link.ts";
@@ -50,31 +50,42 @@ class MemoryFile {
   }
 }
 
-function memoryFiles(own: MemoryFile, other: MemoryFile, turn = () => {}): LetterFiles {
+/** What one side writes. */
+type Way<File = MemoryFile> = readonly [File, File];
+
+function way(): Way {
+  return [new MemoryFile(), new MemoryFile()];
+}
+
+function longestOf(...ways: readonly Way[]): number {
+  return Math.max(...ways.flat().map(({ longest }) => longest));
+}
+
+function memoryFiles(own: Way, other: Way, turn = () => {}): LetterFiles {
   return {
-    read: (into, length, at) => {
+    read: (which, into, length, at) => {
       turn();
-      return other.read(into, length, at);
+      return other[which].read(into, length, at);
     },
-    write: (bytes, length, at) => {
-      for (let from = 0; from < length;) {
-        const to = Math.min(length, from + PAGE_BYTES - ((at + from) % PAGE_BYTES));
-        own.write(bytes.subarray(from, to), at + from);
+    write: (which, bytes, from, length, at) => {
+      for (let done = 0; done < length;) {
+        const upTo = Math.min(length, done + PAGE_BYTES - ((at + done) % PAGE_BYTES));
+        own[which].write(bytes.subarray(from + done, from + upTo), at + done);
         turn();
-        from = to;
+        done = upTo;
       }
     },
-    clear: () => {
-      own.shrink(0);
+    clear: (which) => {
+      own[which].shrink(0);
       turn();
     },
   };
 }
 
-/** Two sides; `a` writes its letters into `file`. */
-function pair(turn?: () => void): { a: LetterBox; b: LetterBox; file: MemoryFile } {
-  const [file, other] = [new MemoryFile(), new MemoryFile()];
-  return { a: new LetterBox(memoryFiles(file, other, turn)), b: new LetterBox(memoryFiles(other, file)), file };
+/** Two sides; `a` writes its letters into `files`, small ones into the first of them. */
+function pair(turn?: () => void): { a: LetterBox; b: LetterBox; file: MemoryFile; files: Way } {
+  const [files, others] = [way(), way()];
+  return { a: new LetterBox(memoryFiles(files, others, turn)), b: new LetterBox(memoryFiles(others, files)), file: files[0], files };
 }
 
 /** All that lie there, as text. */
@@ -97,7 +108,7 @@ const LETTER_BOX = new URL("../../src/protocol/letter-box.ts", import.meta.url);
 const READER = `
   const { parentPort, workerData: { module, lane, count, untilMs } } = require("node:worker_threads");
   import(module).then(({ LetterBox, letterFiles }) => {
-    const box = new LetterBox(letterFiles(lane[1], lane[0], require("node:fs")));
+    const box = new LetterBox(letterFiles(lane.writers, lane.readers, require("node:fs")));
     let whole = 0;
     for (let at = 0; at < count && Date.now() < untilMs; ) {
       box.stayAwake();
@@ -166,20 +177,21 @@ describe("letters", () => {
   it("go through real files, and those are never longer than they may be", () => {
     const letters = openLetters()!;
     onTestFinished(() => letters.close());
-    const lane = new LetterBox(letterFiles(letters.lane[1], letters.lane[0], { readSync, writeSync, ftruncateSync }));
+    const lane = new LetterBox(letterFiles(letters.lane.writers, letters.lane.readers, { readSync, writeSync, ftruncateSync }));
     let longest = 0;
     let begunAnew = 0;
-    for (let at = 0, before = 0; at < 300; at++) {
+    for (let at = 0, before = 0; at < 2_000; at++) {
       lane.stayAwake();
       letters.box.look();
-      put(letters.box, `${at}${"x".repeat((at * 7919) % (LETTER_BYTES - 3))}`);
+      put(letters.box, `${at}${"x".repeat((at * 7919) % (at % 10 === 0 ? LETTER_BYTES - 4 : LARGE_BYTES - 4))}`);
       expect(Number.parseInt(takenBy(lane)[0]!)).toBe(at);
       put(lane, `${at}`, "always");
       expect(takenBy(letters.box)).toEqual([`${at}`]);
-      const { size } = fstatSync(letters.lane[0]);
+      const sizes = letters.lane.readers.map((fd) => fstatSync(fd).size);
+      const size = sizes[0]! + sizes[1]!;
       if (size < before) begunAnew += 1;
       before = size;
-      longest = Math.max(longest, size, fstatSync(letters.lane[1]).size);
+      longest = Math.max(longest, ...sizes, ...letters.lane.writers.map((fd) => fstatSync(fd).size));
     }
     expect(begunAnew).toBeGreaterThan(5);
     expect(longest).toBeLessThanOrEqual(LETTER_FILE_BYTES);
@@ -203,6 +215,77 @@ describe("letters", () => {
       at += 1;
     }
     expect(await ended).toEqual([5_000]);
+  });
+});
+
+describe("a large letter", () => {
+  const size = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: LARGE_BYTES - 2, max: LETTER_BYTES }));
+
+  it("is written over what was read, so that a file grows by no more than its header", () => {
+    const { a, b, files } = pair();
+    b.stayAwake();
+    a.look();
+    const exchange = (text: string): void => {
+      put(a, text, "always");
+      expect(takenBy(b)).toEqual([text]);
+      put(b, "read", "always");
+      takenBy(a);
+    };
+    // Until a file is as long as a letter, there is nothing to write over.
+    for (let at = 0; at < 4; at++) exchange("x".repeat(LETTER_BYTES));
+    for (let at = 0; at < 1_000; at++) {
+      const before = files[0].length + files[1].length;
+      exchange(`${at} `.padEnd(LETTER_BYTES - ((at * 7919) % (LETTER_BYTES - LARGE_BYTES)), "x"));
+      expect(files[0].length + files[1].length).toBe(before + HEADER_BYTES);
+    }
+  });
+
+  it("is not written over one that was not read, nor over one of which that is not known", () => {
+    const { a, b } = pair();
+    b.stayAwake();
+    a.look();
+    const texts = Array.from({ length: 6 }, (_, at) => `${at}`.repeat(LARGE_BYTES));
+    const [first, ...others] = texts;
+    put(a, first!, "always");
+    expect(takenBy(b)).toEqual([first]);
+    put(b, "read", "always");
+    takenBy(a);
+    for (const text of others) put(a, text, "always");
+    expect(takenBy(b)).toEqual(others);
+    // It has read them all, and has not said so.
+    for (const text of texts) put(a, text, "always");
+    expect(takenBy(b)).toEqual(texts);
+  });
+
+  it("comes out as it went in, among others of any size, however far behind its reader is", () => {
+    const turn = fc.record({ size, reads: fc.nat(3), answers: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 20, maxLength: 200, size: "max" }), (turns) => {
+        const { a, b, files } = pair();
+        b.stayAwake();
+        a.look();
+        const [sent, heard]: [string[], string[]] = [[], []];
+        const read = (): boolean => {
+          const letter = b.look();
+          if (letter) heard.push(letter.bytes.toString());
+          b.take();
+          return letter !== undefined;
+        };
+        for (const one of turns) {
+          if (a.isWatched) {
+            sent.push(`${sent.length} `.padEnd(one.size, "abcdefg"));
+            put(a, sent.at(-1)!, "always");
+          }
+          for (let at = 0; at < one.reads; at++) read();
+          if (one.answers && b.isWatched) put(b, "answer", "always");
+          takenBy(a);
+        }
+        while (read());
+        expect(heard).toEqual(sent);
+        expect(longestOf(files)).toBeLessThanOrEqual(LETTER_FILE_BYTES);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 
@@ -369,7 +452,7 @@ describe("a long file", () => {
     b.stayAwake();
     a.look();
     const before = file.length;
-    const count = fill(a, 3_500);
+    const count = fill(a, 2_900);
     expect(file.begun).toBe(2);
     expect(file.length).toBeGreaterThan(before + HEADER_BYTES);
     expect(takenBy(b)).toHaveLength(count);
@@ -425,7 +508,7 @@ class PlayedSocket extends EventEmitter {
 /** One end of a link as its owner uses it: host/lanes/vigil.ts and sandbox/lane.ts. */
 class End {
   readonly socket = new PlayedSocket();
-  readonly file = new MemoryFile();
+  readonly files = way();
   readonly sent: string[] = [];
   readonly heard: string[] = [];
   isAwake = false;
@@ -433,7 +516,7 @@ class End {
 
   connect(other: End, looking: "once" | "always", turn: () => void, heard: (frames: readonly string[]) => void): void {
     this.socket.other = other.socket;
-    const box = new LetterBox(memoryFiles(this.file, other.file, turn));
+    const box = new LetterBox(memoryFiles(this.files, other.files, turn));
     this.#link = socketLink(this.socket as unknown as Socket, { letters: { box, looking } });
     this.#link.onFrames((frames) => {
       this.heard.push(...frames);
@@ -606,7 +689,7 @@ describe("a conversation", () => {
         expect([host.socket.broken, lane.socket.broken]).toEqual([undefined, undefined]);
         expect(lane.heard).toEqual(host.sent);
         expect(host.heard).toEqual(lane.sent);
-        expect(Math.max(host.file.longest, lane.file.longest)).toBeLessThanOrEqual(LETTER_FILE_BYTES);
+        expect(longestOf(host.files, lane.files)).toBeLessThanOrEqual(LETTER_FILE_BYTES);
       }),
       { numRuns, interruptAfterTimeLimit: 10_000 },
     );
@@ -627,12 +710,17 @@ interface Nonsense {
 
 /** A file that somebody writes who keeps to no rules. */
 class HostileFile extends MemoryFile {
-  /** The number of the record that comes next, if anybody reads them all. */
-  next = 1;
+  /** The number of the record that comes next, if anybody reads them all, in whichever file. */
+  readonly #count: { next: number };
+
+  constructor(count: { next: number }) {
+    super();
+    this.#count = count;
+  }
 
   append(more: Partial<Nonsense> = {}, at = this.length): void {
     const { number, after, read, length, looks, body } = {
-      number: this.next,
+      number: this.#count.next,
       after: 0,
       read: 0,
       length: 0,
@@ -641,8 +729,9 @@ class HostileFile extends MemoryFile {
       ...more,
     };
     const header = Buffer.from(new Float64Array([number, after, read, length, looks]).buffer);
-    this.write(Buffer.concat([header, body]), at);
-    if (number === this.next) this.next += 1;
+    const padding = Buffer.alloc(-body.length & 7);
+    this.write(Buffer.concat([header, body, padding]), at);
+    if (number === this.#count.next) this.#count.next += 1;
   }
 
   /** Of whole records, so that what is read next is where a file is long. */
@@ -653,21 +742,23 @@ class HostileFile extends MemoryFile {
 
 /** One side, and a file in which anything may be; it may read so often in a while, and no more. */
 class Victim {
-  readonly own = new MemoryFile();
-  readonly other = new HostileFile();
+  readonly own = way();
+  readonly #count = { next: 1 };
+  readonly others: Way<HostileFile> = [new HostileFile(this.#count), new HostileFile(this.#count)];
+  readonly other = this.others[0];
   readonly box: LetterBox;
   #reads = 0;
 
   /** `isRead`: just before the hostile file is, at that place. */
   constructor(isRead: (at: number) => unknown = () => {}) {
-    const files = memoryFiles(this.own, this.other);
+    const files = memoryFiles(this.own, this.others);
     this.box = new LetterBox({
       ...files,
-      read: (into, length, at) => {
+      read: (which, into, length, at) => {
         this.#reads += 1;
         if (this.#reads > MOST_READS) throw new Error("there is no end to it");
         isRead(at);
-        return files.read(into, length, at);
+        return files.read(which, into, length, at);
       },
     });
   }
@@ -688,6 +779,7 @@ const nonsense = fc.record(
     length: fc.oneof(
       fc.nat(100),
       fc.nat(LETTER_BYTES + 1),
+      fc.nat(LETTER_BYTES + 1).map((length) => -length),
       fc.double(),
       fc.constantFrom(0, LETTER_BYTES, LETTER_BYTES + 1, 2 ** 32, -1, -LETTER_BYTES, 0.5, -0, NaN, Infinity, -Infinity),
     ),
@@ -728,17 +820,17 @@ function letterOf(frames: readonly string[]): Buffer {
 describe("whatever the other side writes", () => {
   it("is a letter that is no longer than it may be, or nothing, or a RangeError; and the own file is never longer than it may be", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(attack, move), { maxLength: 60, size: "max" }), (turns) => {
+      fc.property(fc.array(fc.tuple(attack, move, fc.constantFrom(0, 0, 1)), { maxLength: 60, size: "max" }), (turns) => {
         const victim = new Victim();
-        for (const [attacks, moves] of turns) {
-          attacks(victim.other);
+        for (const [attacks, moves, which] of turns) {
+          attacks(victim.others[which]);
           const error = victim.does(() => {
             const { bytes, after } = victim.box.look() ?? { bytes: [], after: 0 };
             expect(bytes.length).toBeLessThanOrEqual(LETTER_BYTES);
             expect(after).not.toBeNaN();
             moves(victim.box);
           });
-          expect(victim.own.longest).toBeLessThanOrEqual(LETTER_FILE_BYTES);
+          expect(longestOf(victim.own)).toBeLessThanOrEqual(LETTER_FILE_BYTES);
           // Then the link ends.
           if (error instanceof RangeError) return;
           expect(error).toBeUndefined();
@@ -767,7 +859,7 @@ describe("whatever the other side writes", () => {
       link.send(["a"], true);
       link.rest!();
     });
-    expect(victim.own.longest).toBeGreaterThan(0);
+    expect(longestOf(victim.own)).toBeGreaterThan(0);
     expect(socket.broken === undefined || socket.broken instanceof RangeError).toBe(true);
   });
 
@@ -782,8 +874,8 @@ describe("whatever the other side writes", () => {
         victim.box.rest();
       });
     }
-    expect(victim.own.longest).toBeGreaterThan(LONG_BYTES);
-    expect(victim.own.longest).toBeLessThanOrEqual(LETTER_FILE_BYTES);
+    expect(longestOf(victim.own)).toBeGreaterThan(LONG_BYTES);
+    expect(longestOf(victim.own)).toBeLessThanOrEqual(LETTER_FILE_BYTES);
   });
 
   it("is heard as frames, or ends the link, and nothing is thrown at whoever listens", () => {

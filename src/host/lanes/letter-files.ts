@@ -5,61 +5,60 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { LETTER_FILE_BYTES, LetterBox, letterFiles } from "../../protocol/letter-box.ts";
+import type { FilePair, LaneFiles } from "../../protocol/letter-box.ts";
 
 /** A file system that is all memory, wherever there is a Linux. */
 const FOLDER = "/dev/shm";
 
 /** What one side writes and the other reads. */
 interface Shared {
-  readonly writer: number;
-  readonly reader: number;
+  readonly writers: FilePair;
+  readonly readers: FilePair;
 }
 
 /** A lane's letters, both ways. */
 export interface LaneLetters {
   readonly box: LetterBox;
-  /** What the lane is given: to read the host's, to write its own. */
-  readonly lane: readonly [reader: number, writer: number];
+  readonly lane: LaneFiles;
   close(): void;
 }
 
 /** Undefined: not to be had here, and lanes do without. */
 export function openLetters(): LaneLetters | undefined {
-  const [host, lane] = [openShared(), openShared()];
-  let isOpen = true;
+  if (process.platform !== "linux") return undefined;
+  const opened: number[] = [];
   const close = (): void => {
     // A descriptor that was closed may be another's by now.
-    if (isOpen) for (const file of [host, lane]) if (file) for (const fd of Object.values(file) as number[]) closeSync(fd);
-    isOpen = false;
+    for (const fd of opened.splice(0)) closeSync(fd);
   };
-  if (host && lane) {
-    const box = new LetterBox(letterFiles(host.writer, lane.reader, { readSync, writeSync, ftruncateSync }));
-    return { box, lane: [host.reader, lane.writer], close };
+  try {
+    const [host, lane] = [openShared(opened), openShared(opened)];
+    const box = new LetterBox(letterFiles(host.writers, lane.readers, { readSync, writeSync, ftruncateSync }));
+    return { box, lane: { readers: host.readers, writers: lane.writers }, close };
+  } catch {
+    close();
+    return undefined;
   }
-  close();
-  return undefined;
 }
 
-function openShared(): Shared | undefined {
-  if (process.platform !== "linux") return undefined;
+/** SECURITY: each side has what the other writes to read only, and the host never reads what it wrote itself. test/host/fences.test.ts */
+function openShared(opened: number[]): Shared {
+  const [one, two] = [openFile(opened), openFile(opened)];
+  return { writers: [one.writer, two.writer], readers: [one.reader, two.reader] };
+}
+
+function openFile(opened: number[]): { writer: number; reader: number } {
   const path = `${FOLDER}/creel-${randomBytes(16).toString("hex")}`;
-  const opened: number[] = [];
   const open = (flags: number): number => {
     const fd = openSync(path, flags, 0o600);
     opened.push(fd);
     return fd;
   };
-  try {
-    const writer = open(constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW);
-    const reader = open(constants.O_RDONLY);
-    unlinkSync(path);
-    // Where there is no room now, there will be none later.
-    writeSync(writer, Buffer.alloc(LETTER_FILE_BYTES), 0, LETTER_FILE_BYTES, 0);
-    ftruncateSync(writer, 0);
-    // SECURITY: each side has what the other writes to read only, and the host never reads what it wrote itself. test/host/fences.test.ts
-    return { writer, reader };
-  } catch {
-    for (const fd of opened) closeSync(fd);
-    return undefined;
-  }
+  const writer = open(constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW);
+  const reader = open(constants.O_RDONLY);
+  unlinkSync(path);
+  // Where there is no room now, there will be none later.
+  writeSync(writer, Buffer.alloc(LETTER_FILE_BYTES), 0, LETTER_FILE_BYTES, 0);
+  ftruncateSync(writer, 0);
+  return { writer, reader };
 }

@@ -30,7 +30,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan): LaneUnit {
   const { child, kill } = startWalled(
     walls,
     [ENTRY, String(lanes), ...(letters.length > 0 ? [HAS_LETTERS] : [])],
-    ["ignore", "ignore", "pipe", ...pipes, ...letters.flatMap(({ lane }) => lane)],
+    ["ignore", "ignore", "pipe", ...pipes, ...letters.flatMap(({ lane }) => [...lane.readers, ...lane.writers])],
   );
   const sockets = Array.from({ length: lanes }, (_, lane) => child.stdio[laneFd(lane)] as Socket);
   const syncSockets = Array.from({ length: lanes }, (_, lane) => child.stdio[syncFd(lane)] as Socket);
