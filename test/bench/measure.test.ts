@@ -12,6 +12,15 @@ import { series } from "./fixture.ts";
 const paint = (_: unknown, text: string): string => text;
 const EFFORT: Effort = { rounds: 12, warmUpCalls: 10, warmUpMs: 50, roundsMs: 100 };
 
+/** How many calls one that takes no time makes before the rounds. */
+async function warmUpOf(inFlight: number): Promise<number> {
+  let calls = 0;
+  let warm = 0;
+  const one = contestant("one", () => void (calls += 1));
+  await throughput([one] as const, { ...EFFORT, tell: ({ phase }) => void (warm ||= phase === "round" ? calls : 0) }, inFlight);
+  return warm;
+}
+
 describe("a measurement", () => {
   it("gives everybody the same number of rounds, counts every sample, and tells how far it is", async () => {
     const steps: Step[] = [];
@@ -31,20 +40,31 @@ describe("a measurement", () => {
     const [quick] = await latency(pair, { ...EFFORT, rounds: 1_000 }, { samples: 40 });
     // Ten rounds make an interval; a block ends after a tenth of a second, not with its forty samples.
     expect(quick.rounds).toHaveLength(10);
-    expect(slow).toBeLessThan(16 * 4 + 15 * 10);
+    expect(slow).toBeLessThan(3 + 15 * 10);
   });
 
-  it("keeps as many calls open as it says", async () => {
+  it("keeps as many calls open as it says, when it measures and when it warms up", async () => {
     let open = 0;
-    let most = 0;
+    let phase: Step["phase"] = "warm-up";
+    const most = { "warm-up": 0, round: 0 };
     const busy = contestant("busy", async () => {
-      most = Math.max(most, ++open);
+      most[phase] = Math.max(most[phase], ++open);
       await Promise.resolve();
       open -= 1;
     });
-    const [one] = await throughput([busy] as const, { ...EFFORT, warmUpCalls: 0 }, 7);
-    expect(most).toBe(7);
+    const effort = { ...EFFORT, tell: (step: Step) => void (phase = step.phase) };
+    const [one] = await throughput([busy] as const, effort, 7);
+    expect(most).toEqual({ "warm-up": 7, round: 7 });
     expect(one.unit).toBe("calls/ms");
+    most["warm-up"] = most.round = 0;
+    await latency([busy] as const, effort);
+    expect(most).toEqual({ "warm-up": 1, round: 1 });
+  });
+
+  it("warms up with more calls where many are open", async () => {
+    expect(await warmUpOf(16)).toBe(10);
+    expect(await warmUpOf(64)).toBe(40);
+    expect(await warmUpOf(4)).toBe(10);
   });
 });
 

@@ -14,9 +14,9 @@ export default {
     among(BESIDE_FLOORS, async (contestants) => {
       const found: Series[][] = [];
       for (const [at, inFlight] of IN_FLIGHT.entries()) {
-        // Warm after the first.
-        const light = { ...lighter(effort, 4), roundsMs: effort.roundsMs / 3 };
-        found.push(await throughput(contestants, at === 0 ? light : { ...light, warmUpCalls: 500 }, inFlight));
+        // Half warm after the first.
+        const warmUpMs = at === 0 ? effort.warmUpMs : effort.warmUpMs / 4;
+        found.push(await throughput(contestants, { ...lighter(effort, 4), warmUpMs, roundsMs: effort.roundsMs / 3 }, inFlight));
       }
       const last = found.at(-1)!;
       return {

@@ -74,6 +74,9 @@ const MIN_SAMPLES = 3;
 const SLOW_CALLS = 500;
 const SLOW_MS = 1_000;
 
+/** Calls that wait together are handled together: with many of them, code that runs once for a batch is compiled later. */
+const CALLS_TOGETHER = 16;
+
 /** One call after the other; how long each takes. */
 export function latency<T extends readonly Contestant[]>(
   contestants: T,
@@ -93,13 +96,13 @@ export function latency<T extends readonly Contestant[]>(
     }
     return times;
   };
-  return takeTurns(contestants, effort, "µs", block, (times) => quantile(times, pick));
+  return takeTurns(contestants, effort, 1, "µs", block, (times) => quantile(times, pick));
 }
 
 /** Always `inFlight` calls open; how many are done per millisecond. */
 export function throughput<T extends readonly Contestant[]>(contestants: T, effort: Effort, inFlight: number): Promise<SeriesOf<T>> {
   const calls = inFlight * 10;
-  return takeTurns(contestants, effort, "calls/ms", async ({ call }, from) => {
+  return takeTurns(contestants, effort, inFlight, "calls/ms", async ({ call }, from) => {
     const until = performance.now() + BLOCK_MS;
     await settle(() => call(from));
     let begun = 0;
@@ -123,23 +126,25 @@ export function over(subject: Series, floor: Series): number[] {
   return subject.rounds.map((value, round) => value / floor.rounds[round]!);
 }
 
-/** Several calls open, because that is the fastest way to many calls. */
-async function warmUp({ call }: Contestant, { warmUpCalls, warmUpMs }: Effort): Promise<void> {
+/** In the way that is measured: calls that are open together take other ways than one call does, in Creel and elsewhere. */
+async function warmUp({ call }: Contestant, { warmUpCalls, warmUpMs }: Effort, inFlight: number): Promise<void> {
+  const calls = warmUpCalls * Math.max(1, inFlight / CALLS_TOGETHER);
   const started = performance.now();
   let at = 0;
   const isWarm = (): boolean => {
     const ms = performance.now() - started;
-    return at >= warmUpCalls || ms > warmUpMs || (ms > SLOW_MS && at < SLOW_CALLS);
+    return at >= calls || ms > warmUpMs || (ms > SLOW_MS && at < SLOW_CALLS);
   };
   const keepOneOpen = async (): Promise<void> => {
     while (!isWarm()) await call(at++);
   };
-  await Promise.all(Array.from({ length: 16 }, keepOneOpen));
+  await Promise.all(Array.from({ length: inFlight }, keepOneOpen));
 }
 
 async function takeTurns<T extends readonly Contestant[]>(
   contestants: T,
   effort: Effort,
+  inFlight: number,
   unit: Series["unit"],
   block: (contestant: Contestant, from: number) => Promise<number[]>,
   ofBlock: (samples: readonly number[]) => number = median,
@@ -149,7 +154,7 @@ async function takeTurns<T extends readonly Contestant[]>(
   const order = contestants.map((_, index) => index);
   for (const [at, one] of contestants.entries()) {
     tell?.({ phase: "warm-up", at, of: contestants.length });
-    await warmUp(one, effort);
+    await warmUp(one, effort, inFlight);
   }
   const until = performance.now() + roundsMs;
   for (let round = -UNCOUNTED_ROUNDS; round < rounds; round++) {
