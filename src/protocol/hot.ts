@@ -4,6 +4,7 @@
  * frame.ts, which start with a brace; these start with a letter.
  */
 
+import type { Frame } from "./frame.ts";
 import { Numbers } from "./numbers.ts";
 
 /** How a step of a run can end inside a lane; a call's status has a few more. */
@@ -49,19 +50,32 @@ const REPLY = "A";
 const RUN_CODE = RUN.charCodeAt(0);
 const REPLY_CODE = REPLY.charCodeAt(0);
 
+/** Where strings become too long for V8's ordinary memory, whatever they are made of. */
+const LONG_CHARS = 64 * 1024;
+
 export function isHot(frame: string): boolean {
   const first = frame.charCodeAt(0);
   return first === RUN_CODE || first === REPLY_CODE;
 }
 
 export function writeRun(id: number, route: number, run: Omit<HotRun, "id" | "route">): string {
-  const { cause, from, chains, spentMs, event, context } = run;
-  return `${RUN}${id},${cause},${route},${from},${chains ? 1 : 0},${spentMs},${event.length}\n${event}${context}`;
+  return `${headOf(id, route, run)}${run.event}${run.context}`;
+}
+
+/** As `writeRun`; in parts if the event is long. */
+export function runFrame(id: number, route: number, run: Omit<HotRun, "id" | "route">): Frame {
+  if (run.event.length < LONG_CHARS) return writeRun(id, route, run);
+  return [headOf(id, route, run), run.event, run.context];
+}
+
+function headOf(id: number, route: number, { cause, from, chains, spentMs, event }: Omit<HotRun, "id" | "route">): string {
+  return `${RUN}${id},${cause},${route},${from},${chains ? 1 : 0},${spentMs},${event.length}\n`;
 }
 
 /** Trusted: only a host writes runs. */
-export function readRun(frame: string): HotRun {
-  const numbers = new Numbers(frame, 1);
+export function readRun(frame: Frame): HotRun {
+  const head = typeof frame === "string" ? frame : frame[0]!;
+  const numbers = new Numbers(head, 1);
   const id = numbers.next();
   const cause = numbers.next();
   const route = numbers.next();
@@ -70,7 +84,8 @@ export function readRun(frame: string): HotRun {
   const spentMs = numbers.next();
   const length = numbers.next();
   const middle = numbers.at + length;
-  return { id, cause, route, from, chains, spentMs, event: frame.slice(numbers.at, middle), context: frame.slice(middle) };
+  const [event, context] = typeof frame === "string" ? [frame.slice(numbers.at, middle), frame.slice(middle)] : [frame[1]!, frame[2]!];
+  return { id, cause, route, from, chains, spentMs, event, context };
 }
 
 export function writeReply(id: number, isLast: boolean, steps: readonly StepReply[]): string {

@@ -2,16 +2,18 @@
  * Frames as a letter has them (letter-box.ts): how long each of them is, a line break, and then all of them. It is one text, since to write or read thirty of
  * them one by one takes twice as long.
  */
+import type { Frame } from "./frame.ts";
 import { Numbers } from "./numbers.ts";
 
 /** The longest character. */
 const CHARACTER_BYTES = 4;
 
-/** Gives how many bytes it takes; undefined: it does not fit for certain. */
-export function writeLetter(paper: Buffer, frames: readonly string[]): number | undefined {
+/** Gives how many bytes it takes; undefined: it does not fit for certain. A frame in parts is too long for any. */
+export function writeLetter(paper: Buffer, frames: readonly Frame[]): number | undefined {
   let sizes = "";
   let all = "";
   for (const frame of frames) {
+    if (typeof frame !== "string") return undefined;
     sizes += `${frame.length},`;
     all += frame;
   }

@@ -3,14 +3,16 @@
  * over a socket between two (socket-link.ts). Both sides use this file; what travels is the business of messages.ts.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { Frame } from "./frame.ts";
 
-export interface Link {
+/** `Heard`: in parts comes only what was sent in parts, and only to a lane. */
+export interface Link<Heard extends Frame = string> {
   /** Frames that arrived together. */
-  onFrames(listener: (frames: readonly string[]) => void): void;
+  onFrames(listener: (frames: readonly Heard[]) => void): void;
   /** The other side is gone, or has hung up, or spoke nonsense. */
   onEnd(listener: (why: string) => void): void;
   /** `isAwaited`: whoever sends it polls until an answer has come, or rests. */
-  send(frames: readonly string[], isAwaited?: boolean): void;
+  send(frames: readonly Frame[], isAwaited?: boolean): void;
   /**
    * Hands over what has come, without waiting for the event loop to turn, which takes longer than most calls. True: there was something. For whoever
    * stays awake; the event loop has to turn now and then all the same. Missing: only the event loop can tell.
@@ -42,9 +44,12 @@ export const BELLS_BYTES = 4 * Int32Array.BYTES_PER_ELEMENT;
 const POLLS = 2;
 
 /** `notify` is set on the lane's end of a link for synchronous runs: the host sleeps on it. */
-export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32Array; bells?: Bells } = {}): Link {
-  let hear: ((frames: readonly string[]) => void) | undefined;
-  const take = (sent: string | readonly string[]): void => hear?.(typeof sent === "string" ? [sent] : sent);
+export function portLink<Heard extends Frame = string>(
+  port: MessagePort,
+  { notify, bells }: { notify?: Int32Array; bells?: Bells } = {},
+): Link<Heard> {
+  let hear: ((frames: readonly Heard[]) => void) | undefined;
+  const take = (sent: Heard | readonly Heard[]): void => hear?.(typeof sent === "string" ? [sent] : (sent as readonly Heard[]));
   let heard = 0;
   return {
     onFrames: (listener) => {
@@ -54,7 +59,7 @@ export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32A
     onEnd: (listener) => void port.on("close", () => listener("the port was closed")),
     send: (frames) => {
       // One frame is the common case, and a string is the cheapest thing to clone.
-      port.postMessage(frames.length === 1 ? frames[0] : frames);
+      port.postMessage(frames.length === 1 && typeof frames[0] === "string" ? frames[0] : frames);
       if (bells) Atomics.add(bells.memory, 1 - bells.mine, 1);
       if (notify) {
         Atomics.add(notify, 0, 1);
@@ -69,7 +74,7 @@ export function portLink(port: MessagePort, { notify, bells }: { notify?: Int32A
         let received = bells.receive(port);
         // The event loop was faster.
         if (!received) return false;
-        for (; received; received = bells.receive(port)) take(received.message as string | readonly string[]);
+        for (; received; received = bells.receive(port)) take(received.message as Heard | readonly Heard[]);
         return true;
       },
       isHeard: () => Atomics.load(bells.memory, POLLS + 1 - bells.mine) === 1,

@@ -2,12 +2,14 @@
  * Length-prefixed frames on a byte stream: a little-endian u32 counts the UTF-8 bytes that follow. This is the one
  * place that knows; both ends of a lane's socket use it. Frames that are sent together are written together.
  */
+import type { Frame } from "./frame.ts";
+
 const PREFIX = 4;
 
-export function encodeFrames(frames: readonly string[]): Buffer {
+export function encodeFrames(frames: readonly Frame[]): Buffer {
   let total = 0;
   const sizes = frames.map((frame) => {
-    const size = Buffer.byteLength(frame);
+    const size = typeof frame === "string" ? Buffer.byteLength(frame) : frame.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
     total += PREFIX + size;
     return size;
   });
@@ -15,7 +17,8 @@ export function encodeFrames(frames: readonly string[]): Buffer {
   let at = 0;
   for (const [index, frame] of frames.entries()) {
     at = out.writeUInt32LE(sizes[index]!, at);
-    at += out.write(frame, at);
+    if (typeof frame === "string") at += out.write(frame, at);
+    else for (const part of frame) at += out.write(part, at);
   }
   return out;
 }

@@ -3,6 +3,7 @@
  * were sent, whichever way they came.
  */
 import type { Socket } from "node:net";
+import type { Frame } from "./frame.ts";
 import { readLetter, writeLetter } from "./letter.ts";
 import { LOOKING } from "./letter-box.ts";
 import type { Letter, LetterBox } from "./letter-box.ts";
@@ -68,7 +69,7 @@ class SocketLink implements Link {
     this.socket.on("close", () => listener(this.#why));
   }
 
-  send(frames: readonly string[], _isAwaited?: boolean): void {
+  send(frames: readonly Frame[], _isAwaited?: boolean): void {
     // A descriptor that was closed may be another's by now.
     if (!this.socket.destroyed) this.write(encodeFrames(frames));
   }
@@ -131,7 +132,7 @@ class LetterLink extends SocketLink {
     this.#looking = LOOKING[looking];
   }
 
-  override send(frames: readonly string[], isAwaited = false): void {
+  override send(frames: readonly Frame[], isAwaited = false): void {
     if (this.socket.destroyed) return;
     const length = isAwaited && this.isHeard() && this.#box.isWatched ? writeLetter(this.#box.paper, frames) : undefined;
     if (length === undefined) return this.write(encodeFrames(frames));

@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import type { ChainRule } from "../protocol/chain-rule.ts";
 import { pack, unpack } from "../protocol/frame.ts";
-import type { Unpacked } from "../protocol/frame.ts";
+import type { Frame, Unpacked } from "../protocol/frame.ts";
 import type { Gauge } from "../protocol/gauge.ts";
 import { isHot, readRun, writeReply } from "../protocol/hot.ts";
 import type { HotRun } from "../protocol/hot.ts";
@@ -24,6 +24,9 @@ import type { Entry, ResidentEvents } from "./resident.ts";
 /** On one CPU, making cells on several threads takes a tenth longer than on one. */
 const MAKES_AHEAD = availableParallelism() > 1;
 
+/** What came, or what was made of it. */
+type Item = Frame | Unpacked;
+
 const REMOVED = {
   status: "failed",
   wallUs: 0,
@@ -33,27 +36,27 @@ const REMOVED = {
 
 /** What belongs to one link: its runs, which it numbers by itself, and what is to be sent back on it. */
 interface Side extends HopLane {
-  readonly link: Link;
+  readonly link: Link<Frame>;
   readonly hops: Map<number, Hop>;
   outbox: string[];
 }
 
 export class Lane {
-  readonly #main: Link;
-  readonly #sync: Link;
+  readonly #main: Link<Frame>;
+  readonly #sync: Link<Frame>;
   readonly #gauge: Gauge;
   readonly #residents = new Map<number, Resident>();
   /** Whose cells were entered in this batch. Not a Set: one that is filled and emptied with every call makes itself a new table each time. */
   readonly #touched: Resident[] = [];
   readonly #routes = new Map<number, LaneRoute>();
-  readonly #sides = new Map<Link, Side>();
+  readonly #sides = new Map<Link<Frame>, Side>();
   /** Those with something in their outbox. */
   readonly #unsent: Side[] = [];
   #rules: Hello["rules"] = {};
   #guest = new GuestCode("");
   readonly #nursery = new Nursery();
   /** What came while cells were made ahead; undefined: none are. */
-  #held: { readonly items: readonly (string | Unpacked)[]; readonly side: Side }[] | undefined;
+  #held: { readonly items: readonly Item[]; readonly side: Side }[] | undefined;
   /** Whose cells may have left something after their answers. */
   readonly #late = new Set<Resident>();
   #lateSinceMs = 0;
@@ -71,7 +74,7 @@ export class Lane {
   };
 
   /** `sync` is for runs that the host blocks on; it is served when the host says so. */
-  constructor(main: Link, sync: Link, gauge: Gauge) {
+  constructor(main: Link<Frame>, sync: Link<Frame>, gauge: Gauge) {
     this.#main = main;
     this.#sync = sync;
     this.#gauge = gauge;
@@ -89,7 +92,7 @@ export class Lane {
   }
 
   /** Serves a link. All links share the cells; answers go back where the question came from. */
-  attach(link: Link): void {
+  attach(link: Link<Frame>): void {
     const hops = new Map<number, Hop>();
     const side: Side = {
       link,
@@ -124,19 +127,20 @@ export class Lane {
     this.#guest = new GuestCode("");
   }
 
-  #serve(frames: readonly string[], side: Side): void {
+  #serve(frames: readonly Frame[], side: Side): void {
     if (this.#held) this.#hold(frames, side);
     else this.#serveNow(frames, side);
   }
 
-  #serveNow(items: readonly (string | Unpacked)[], side: Side): void {
+  #serveNow(items: readonly Item[], side: Side): void {
     this.#isServing = true;
     for (let at = 0; at < items.length; at++) {
       const item = items[at]!;
-      if (typeof item === "string" && isHot(item)) {
-        at += this.#run(readRun(item), items, at, side) - 1;
+      const run = runOf(item);
+      if (run) {
+        at += this.#run(run, items, at, side) - 1;
       } else {
-        const { header, bodies } = typeof item === "string" ? unpack(item) : item;
+        const { header, bodies } = typeof item === "string" ? unpack(item) : (item as Unpacked);
         const message = header as HostMessage;
         if (message.kind === "open" && this.#makesAhead(items, at, side)) break;
         this.#handle(message, bodies, side);
@@ -160,7 +164,7 @@ export class Lane {
   }
 
   /** A plugin is to be loaded into a lane without any, and there is more behind it: the cells of all that come are made first, together. Whatever is behind it waits for that. */
-  #makesAhead(items: readonly (string | Unpacked)[], at: number, side: Side): boolean {
+  #makesAhead(items: readonly Item[], at: number, side: Side): boolean {
     if (!MAKES_AHEAD || this.#residents.size > 0 || this.#held || at === items.length - 1) return false;
     this.#held = [];
     this.#hold(items.slice(at), side);
@@ -171,11 +175,11 @@ export class Lane {
     return true;
   }
 
-  #hold(frames: readonly (string | Unpacked)[], side: Side): void {
+  #hold(frames: readonly Item[], side: Side): void {
     const items = frames.map((frame) => (typeof frame === "string" && !isHot(frame) ? unpack(frame) : frame));
     this.#held!.push({ items, side });
     for (const item of items) {
-      const message = typeof item === "string" ? undefined : (item.header as HostMessage);
+      const message = typeof item !== "string" && "header" in item ? (item.header as HostMessage) : undefined;
       if (message?.kind === "open") this.#nursery.want(message.limits.heapMb);
     }
   }
@@ -230,7 +234,7 @@ export class Lane {
   }
 
   /** Gives how many runs were run: those behind it may share its turn. */
-  #run(run: HotRun, items: readonly (string | Unpacked)[], at: number, side: Side): number {
+  #run(run: HotRun, items: readonly Item[], at: number, side: Side): number {
     const route = this.#routes.get(run.route);
     if (!side.isSync) this.#gauge.begin(run.id);
     // It went with one of its cells, while the run was on its way.
@@ -254,15 +258,14 @@ export class Lane {
   }
 
   /** As many of these runs as may share a turn. 0: this one has to be run by itself. */
-  #runTogether(first: HotRun, route: LaneRoute, items: readonly (string | Unpacked)[], at: number, side: Side): number {
+  #runTogether(first: HotRun, route: LaneRoute, items: readonly Item[], at: number, side: Side): number {
     const step = route.steps[0]!;
     const resident = this.#residents.get(step[0]);
     if (!resident?.sharesTurns) return 0;
     const runs = [first];
     let chars = first.event.length + first.context.length;
     for (let next = at + 1; next < items.length && runs.length < LIMITS.togetherCalls; next++) {
-      const item = items[next]!;
-      const run = typeof item === "string" && isHot(item) ? readRun(item) : undefined;
+      const run = runOf(items[next]!);
       if (run?.route !== route.route || !canShare(run, route)) break;
       chars += run.event.length + run.context.length;
       if (chars > resident.sharedBytes) break;
@@ -319,6 +322,12 @@ export class Lane {
       side.link.send(frames, this.#linger.isOn);
     }
   }
+}
+
+/** Nothing else comes in parts. */
+function runOf(item: Item): HotRun | undefined {
+  const isRun = typeof item === "string" ? isHot(item) : !("header" in item);
+  return isRun ? readRun(item as Frame) : undefined;
 }
 
 /** A run of one handler, of which nothing was tried before. */

@@ -5,6 +5,7 @@ import type { MessagePort } from "node:worker_threads";
 import { collectGarbage } from "./garbage.ts";
 import { Lane } from "./lane.ts";
 import { Gauge } from "../protocol/gauge.ts";
+import type { Frame } from "../protocol/frame.ts";
 import { LetterBox, letterFiles } from "../protocol/letter-box.ts";
 import type { LaneFiles } from "../protocol/letter-box.ts";
 import { portLink } from "../protocol/link.ts";
@@ -35,7 +36,7 @@ export default function serve(endpoint: Endpoint): Promise<void> {
   });
 }
 
-function linksOf(endpoint: Endpoint): { main: Link; sync: Link } {
+function linksOf(endpoint: Endpoint): { main: Link<Frame>; sync: Link<Frame> } {
   if (!("port" in endpoint)) return { main: inherited(endpoint.fd, endpoint.letters), sync: inherited(endpoint.syncFd) };
   const { port, bells, syncPort, notify } = endpoint;
   return {

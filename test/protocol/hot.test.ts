@@ -1,7 +1,7 @@
 /** Runs and replies in their cheap form: a reply comes from the sandbox, so every number in it is checked. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { isHot, readReply, readRun, STEP_STATUSES, writeReply, writeRun } from "../../src/protocol/hot.ts";
+import { isHot, readReply, readRun, runFrame, STEP_STATUSES, writeReply, writeRun } from "../../src/protocol/hot.ts";
 import { thrownBy } from "../support/errors.ts";
 import { pack } from "../../src/protocol/frame.ts";
 
@@ -27,6 +27,24 @@ it("a run comes out as it went in", () => {
       },
     ),
   );
+});
+
+it("a run with a long event goes in parts, none of them made of others; it comes out as it went in, also when they were joined on the way", () => {
+  for (const character of ["x", "€"]) {
+    const event = JSON.stringify({ content: character.repeat(100_000) });
+    const run = { cause: 2, from: 3, chains: true, spentMs: 4, event, context: '{"a":1}' };
+    const frame = runFrame(1, 5, run);
+    expect(frame).toEqual([expect.any(String), event, run.context]);
+    expect(readRun(frame)).toEqual({ ...run, id: 1, route: 5 });
+    const joined = writeRun(1, 5, run);
+    expect((frame as readonly string[]).join("")).toBe(joined);
+    expect(readRun(joined)).toEqual({ ...run, id: 1, route: 5 });
+  }
+});
+
+it("a run with a short event is one string", () => {
+  const run = { cause: 2, from: 3, chains: true, spentMs: 4, event: "{}", context: "{}" };
+  expect(runFrame(1, 5, run)).toBe(writeRun(1, 5, run));
 });
 
 it("a reply comes out as it went in", () => {

@@ -26,6 +26,10 @@ it("half a character is replaced, and nothing else is moved by that", () => {
   expect(read(letter, writeLetter(letter, ["a\ud83d", "b"]))).toEqual(["a\ufffd", "b"]);
 });
 
+it("a frame in parts is for the socket, however short", () => {
+  expect(writeLetter(paper(100), ["a", ["b", "c"]])).toBeUndefined();
+});
+
 it("what does not fit is not sent as a part of itself", () => {
   const unit = fc.constantFrom("a", "é", "漢", "😀");
   fc.assert(

@@ -43,6 +43,14 @@ it("a poll hands over all that has come, in order and in the batches that were s
   expect(heard).toEqual([["a"], ["b", "c"], ["d"]]);
 });
 
+it("a frame in parts is heard in parts, alone or among others", () => {
+  const { near, far, heard } = ends();
+  far.send([["a", "b"]]);
+  far.send(["c", ["d", "e", "f"], "g"]);
+  near.poll!();
+  expect(heard).toEqual([[["a", "b"]], ["c", ["d", "e", "f"], "g"]]);
+});
+
 it("a poll is false when nothing has come, and when all was handed over already", () => {
   const { near, far, heard } = ends();
   expect(near.poll!()).toBe(false);

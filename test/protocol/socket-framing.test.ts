@@ -16,6 +16,11 @@ it("frames that are sent together arrive together", () => {
   expect(new FrameDecoder(MAX).push(encodeFrames(FRAMES))).toEqual(FRAMES);
 });
 
+it("a frame in parts arrives as one", () => {
+  const frames = ["a", ["b", "ü😀", "", "c"], "d", []];
+  expect(new FrameDecoder(MAX).push(encodeFrames(frames))).toEqual(["a", "bü😀c", "d", ""]);
+});
+
 it("a stream that is cut at any one byte gives the same frames", () => {
   const bytes = encodeFrames(FRAMES);
   for (let at = 0; at <= bytes.length; at++) expect(decode([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(FRAMES);

@@ -22,7 +22,7 @@ class Ends {
     onFrames: (listener) => (this.#hear = listener),
     onEnd: () => {},
     send: (frames) => {
-      this.said.push(...frames.map((frame) => (isHot(frame) ? replied(readReply(frame)) : summary(frame))));
+      this.said.push(...(frames as string[]).map((frame) => (isHot(frame) ? replied(readReply(frame)) : summary(frame))));
       this.#heard?.();
     },
     close: () => {},

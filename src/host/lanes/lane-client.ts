@@ -5,7 +5,8 @@
 import pTimeout from "p-timeout";
 import { errorMessage } from "../../protocol/errors.ts";
 import { pack, unpack } from "../../protocol/frame.ts";
-import { isHot, readReply, writeRun } from "../../protocol/hot.ts";
+import type { Frame } from "../../protocol/frame.ts";
+import { isHot, readReply, runFrame } from "../../protocol/hot.ts";
 import type { HotReply, HotRun, StepReply } from "../../protocol/hot.ts";
 import { LIMITS, turnMs } from "../../protocol/limits.ts";
 import type { Link } from "../../protocol/link.ts";
@@ -34,7 +35,7 @@ interface PendingRun {
   readonly request: RunRequest;
   readonly answers: (StepAnswer | undefined)[];
   readonly receiver: Receiver;
-  readonly frame: string;
+  readonly frame: Frame;
   /** When it was found to have grown old; 0: it is young. */
   oldMs: number;
   isSent: boolean;
@@ -211,7 +212,7 @@ export class LaneClient {
     const id = this.#pending.nextId();
     const { route } = request;
     if (!this.#announced.has(route.route)) this.#announce(route);
-    const frame = writeRun(id, route.route, request);
+    const frame = runFrame(id, route.route, request);
     const run: PendingRun = {
       id,
       request,
@@ -325,7 +326,7 @@ export class LaneClient {
     if (!this.#link || !this.#isReady || this.#outbox.length === 0) return;
     const items = this.#isHeld ? this.#outbox.filter((item) => typeof item === "string") : this.#outbox;
     this.#outbox = this.#isHeld ? this.#outbox.filter((item) => typeof item !== "string") : [];
-    const frames: string[] = [];
+    const frames: Frame[] = [];
     for (const item of items) {
       if (typeof item === "string") {
         frames.push(item);
