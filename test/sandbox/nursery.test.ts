@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { limitsOf, pluginBudget } from "../../src/host/budget.ts";
 import { guestCode } from "../../src/host/guest-code.ts";
 import { pack, unpack } from "../../src/protocol/frame.ts";
+import type { Frame } from "../../src/protocol/frame.ts";
 import { Gauge, GAUGE_BYTES } from "../../src/protocol/gauge.ts";
-import { isHot, readReply, writeRun } from "../../src/protocol/hot.ts";
+import { isHot, readReply, runFrame } from "../../src/protocol/hot.ts";
 import type { HotReply } from "../../src/protocol/hot.ts";
 import type { Link } from "../../src/protocol/link.ts";
 import type { HostMessage, Open } from "../../src/protocol/messages.ts";
@@ -16,9 +17,9 @@ const LISTENS = "module.exports = (api) => { api.on('message_sending', () => ({ 
 /** The other end of a lane's link. */
 class Ends {
   readonly said: string[] = [];
-  #hear: ((frames: readonly string[]) => void) | undefined;
+  #hear: ((frames: readonly Frame[]) => void) | undefined;
   #heard: (() => void) | undefined;
-  readonly link: Link = {
+  readonly link: Link<Frame> = {
     onFrames: (listener) => (this.#hear = listener),
     onEnd: () => {},
     send: (frames) => {
@@ -28,7 +29,7 @@ class Ends {
     close: () => {},
   };
 
-  tell(...frames: string[]): void {
+  tell(...frames: Frame[]): void {
     this.#hear!(frames);
   }
 
@@ -71,8 +72,8 @@ function route(number: number, cell: number): string {
   } satisfies HostMessage);
 }
 
-function run(id: number, number: number): string {
-  return writeRun(id, number, { cause: 1, from: 0, chains: false, spentMs: 0, event: '{"content":"x"}', context: "{}" });
+function run(id: number, number: number, content = "x"): Frame {
+  return runFrame(id, number, { cause: 1, from: 0, chains: false, spentMs: 0, event: JSON.stringify({ content }), context: "{}" });
 }
 
 /** As on a machine with so many CPUs, whatever this one has. */
@@ -107,7 +108,8 @@ it("plugins are loaded in the order in which they were sent, whatever their cell
   const ends = await fresh();
   ends.tell(open(1), open(2, LISTENS, 24), open(3, "throw new Error('x')"), open(4), route(1, 4), run(7, 1));
   ends.tell(open(5));
-  ends.tell(route(2, 5), run(8, 2));
+  // A long event comes in parts.
+  ends.tell(route(2, 5), run(8, 2, "x".repeat(100_000)));
   await ends.until("8 is ok");
   expect(ends.said.filter((line) => line !== "log")).toEqual([
     "opened 1",
