@@ -1,7 +1,7 @@
 /**
- * What the gate holds Creel to: ratios to floors, never times. Many calls at once keep all threads busy, so their ratios are those of the work: they hardly move from run to run, their bounds are one and a half to two times what a
+ * What the gate holds Creel to: ratios to floors, never times. Many calls at once keep all threads busy, so their ratios are those of the work: they hardly move from run to run, their bounds are about two times what a
  * quiet machine gives, and a doubling is found. One call after the other is mostly threads waking each other: on a virtual machine the same code gave 0.7, 1.5 and 3.7 within minutes, each with a narrow interval, so a gate can
- * say nothing about it. The wider bounds are for a load of 10 to 15 on two cores. Whoever makes Creel faster lowers them.
+ * say nothing about it. The wider bounds are for a load of 4 to 15 on two cores. Whoever makes Creel faster lowers them.
  */
 import { openHost } from "creel";
 import { creel } from "../creel.ts";
@@ -56,19 +56,19 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: "64 in flight, thread",
-    bounds: { calm: 1.6, crowded: 3.5 },
+    bounds: { calm: 1, crowded: 2.2 },
     open: [() => creel(POLICY_GATE, { isolation: "thread" }), () => threadFloor(POLICY_GATE, { batched: false })],
     measure: manyAtOnce,
   },
   {
     name: "64 in flight, process",
-    bounds: { calm: 2.5, crowded: 5 },
+    bounds: { calm: 1.4, crowded: 3 },
     open: [() => creel(POLICY_GATE, { isolation: "process" }), () => processFloor(POLICY_GATE)],
     measure: manyAtOnce,
   },
   {
     name: "64 chains of ten in flight",
-    bounds: { calm: 2.5, crowded: 3.5 },
+    bounds: { calm: 2.3, crowded: 3 },
     open: [() => creel(PASSING_GATE, { isolation: "thread", handlers: 10 }), () => threadFloor(PASSING_GATE, { handlers: 10 })],
     measure: manyAtOnce,
   },

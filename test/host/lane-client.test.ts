@@ -77,6 +77,7 @@ it.each([
   ["bodies that do not add up", `{"kind":"log","cell":0,"level":"info","sizes":[5]}\nx`],
   ["a reply that is cut off", "A1,1;0,0,0,0,5\nx"],
   ["a run, which only the host may send", "R1,1,0,0,1,0,2\n{}{}"],
+  ["a frame in parts, which is for lanes", ["A1,1;0,0,0,0,2\n", "{}"] as unknown as string],
 ])("a lane that sends %s is condemned, and what was pending in it is settled when it goes", async (_, frame) => {
   const { lane, link, condemned } = playedLane();
   lane.connect(link, []);
