@@ -33,6 +33,7 @@ export function openLetters(): LaneLetters | undefined {
   };
   try {
     const [host, lane] = [openShared(opened), openShared(opened)];
+    tryRoom(host.writers[0]);
     const box = new LetterBox(letterFiles(host.writers, lane.readers, { readSync, writeSync, ftruncateSync }));
     return { box, lane: { readers: host.readers, writers: lane.writers }, close };
   } catch {
@@ -57,8 +58,12 @@ function openFile(opened: number[]): { writer: number; reader: number } {
   const writer = open(constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW);
   const reader = open(constants.O_RDONLY);
   unlinkSync(path);
-  // Where there is no room now, there will be none later.
-  writeSync(writer, Buffer.alloc(LETTER_FILE_BYTES), 0, LETTER_FILE_BYTES, 0);
-  ftruncateSync(writer, 0);
   return { writer, reader };
+}
+
+/** Where there is no room for one of them now, there will be none later. It is given back at once, so one tells as much as all of them, of which each takes as long as opening all. */
+function tryRoom(writer: number): void {
+  const written = writeSync(writer, Buffer.alloc(LETTER_FILE_BYTES), 0, LETTER_FILE_BYTES, 0);
+  if (written < LETTER_FILE_BYTES) throw new RangeError("there is no room for letters");
+  ftruncateSync(writer, 0);
 }
