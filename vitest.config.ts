@@ -5,12 +5,16 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["source"] } },
   test: {
     include: ["test/**/*.test.ts", "plugins-examples/**/*.test.ts"],
+    // They install OpenClaw (650 MB) and run its gateway: `npm run test:openclaw`.
+    exclude: ["test/openclaw/{live,surface}.test.ts", "**/node_modules/**"],
     // Real threads and processes are started by the tests, so more files at once than cores only makes them slow; but a third of the time they
     // wait, for clocks that are the subject, so one more than CI's two cores uses what would be idle.
     maxWorkers: 3,
     globalSetup: ["test/support/warm.ts"],
     // Their threads inherit it; see there.
-    execArgv: ["--import", new URL("src/sandbox/compile-cache.ts", import.meta.url).href],
+    execArgv: ["--import", new URL("src/sandbox/process/compile-cache.ts", import.meta.url).href],
+    // A test sees the same whether `npm test` or `npx vitest` started it; see src/cli/self.ts.
+    env: { npm_command: "test" },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },

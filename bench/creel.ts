@@ -2,9 +2,9 @@
 import { openHost } from "creel";
 import type { Host, Outcome } from "creel";
 import { contestant } from "../src/cli/bench/contestant.ts";
-import type { Contestant } from "../src/cli/bench/contestant.ts";
 import { asPlugins, bystanders, eventAt } from "./handlers.ts";
 import type { Work } from "./handlers.ts";
+import type { Served } from "./traffic.ts";
 
 export interface SubjectOptions {
   readonly isolation: "thread" | "process";
@@ -12,18 +12,20 @@ export interface SubjectOptions {
   readonly handlers?: number;
   /** Plugins beside them that listen to something else. */
   readonly beside?: number;
+  /** One, unless lanes are the question. */
+  readonly lanes?: number;
 }
 
 /** A turn may be unlucky on a crowded machine. More failures than one in so many calls are a finding, and a very fast host. */
 const CALLS_PER_FAILURE = 1_000;
 
-export async function creel(work: Work, { isolation, handlers = 1, beside = 0 }: SubjectOptions): Promise<Contestant> {
-  const name = `creel, ${isolation}${handlers > 1 ? `, ${handlers} handlers` : ""}${beside > 0 ? `, ${handlers + beside} installed` : ""}`;
+export async function creel(work: Work, { isolation, handlers = 1, beside = 0, lanes = 1 }: SubjectOptions): Promise<Served> {
+  const name = `creel, ${isolation}${handlers > 1 ? `, ${handlers} handlers` : ""}${beside > 0 ? `, ${handlers + beside} installed` : ""}${lanes > 1 ? `, ${lanes} lanes` : ""}`;
   const complaints: string[] = [];
   const complain = (fields: object, message: string): void => void complaints.push(`${message}: ${JSON.stringify(fields)}`);
   const host = await openHost({
     isolation,
-    lanes: 1,
+    lanes,
     plugins: [...asPlugins(work, handlers), ...bystanders(beside)],
     // Walls and a spare are the default; memory for hundreds of cells is not.
     config: { sandbox: { memoryMb: 4_096 } },
@@ -35,7 +37,7 @@ export async function creel(work: Work, { isolation, handlers = 1, beside = 0 }:
   if (calls.length !== handlers || calls.some(({ status }) => status !== "ok")) throw new Error(`${name}: ${JSON.stringify(calls)}`);
   if (host.plugins().some(({ status }) => status !== "ready")) throw new Error(`${name}: a plugin is not ready`);
   let count = 0;
-  return contestant(
+  const subject = contestant(
     name,
     (at) => {
       count += 1;
@@ -46,6 +48,7 @@ export async function creel(work: Work, { isolation, handlers = 1, beside = 0 }:
       if (complaints.length * CALLS_PER_FAILURE > count) throw new Error(`${name}: ${complaints.length} complaints: ${complaints[0]}`);
     },
   );
+  return { ...subject, pids: () => (isolation === "process" ? host.pids() : []) };
 }
 
 /** A work's event and context fit its hook; that they belong together is lost in the table of works. */

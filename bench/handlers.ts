@@ -79,6 +79,16 @@ export const EXCLAIM: Work = {
   context: { channelId: "telegram", accountId: "default", conversationId: "dm:123456" },
 };
 
+/** What most plugins look like: asynchronous, sees its context, rewrites. */
+export const TAILORING: Work = {
+  hook: "before_tool_call",
+  handler: `async (event, ctx) => ({
+    params: { ...event.params, env: { ...event.params.env, AGENT: ctx.agentId, SESSION: ctx.sessionKey } },
+  })`,
+  events: HARMLESS.map(toolEvent),
+  context: toolContext,
+};
+
 /** Looks, remembers a number, says nothing: what loggers and meters do. */
 export const OBSERVER: Work = {
   hook: "after_tool_call",

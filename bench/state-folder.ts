@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleFile } from "../src/host/bundle.ts";
+import { bundleFile } from "../src/bundler/bundle.ts";
 import { bundleFiles } from "../src/state/bundle-files.ts";
 import { openState } from "../src/state/state.ts";
 

@@ -1,7 +1,7 @@
-/** docs/config.md and docs/creel.schema.json: the keys of creel.json, from their zod schema. */
-import { creelConfig } from "../src/protocol/config.ts";
-import { jsonSchema, typeOf, variantsOf } from "../src/protocol/json-schema.ts";
-import type { JsonSchema } from "../src/protocol/json-schema.ts";
+/** docs/reference/config.md and docs/reference/creel.schema.json: the keys of creel.json, from their zod schema. */
+import { creelConfig, pluginManifest } from "../src/protocol/config/config.ts";
+import { jsonSchema, typeOf, variantsOf } from "../src/protocol/rules/json-schema.ts";
+import type { JsonSchema } from "../src/protocol/rules/json-schema.ts";
 import { code, fence, MADE, page, table } from "./markdown.ts";
 
 /** What stands for the names that the operator gives, by the key above them. */
@@ -59,7 +59,7 @@ function rangeOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
 
 const EXAMPLE = `// creel.json
 {
-  "$schema": "./node_modules/creel/docs/creel.schema.json",
+  "$schema": "./node_modules/creel/docs/reference/creel.schema.json",
   "stateDir": ".creel",
   "plugins": {
     "load": { "paths": ["./plugins/no-rm"] },
@@ -102,4 +102,9 @@ export function configPage(): string {
 export function configSchema(): string {
   const schema = { title: "creel.json", ...jsonSchema(creelConfig) };
   return `${JSON.stringify(schema, (name, value: unknown) => (name === "openclaw" ? undefined : value), 2)}\n`;
+}
+
+/** For editors of a creel.plugin.json. */
+export function manifestSchema(): string {
+  return `${JSON.stringify({ title: "creel.plugin.json", ...jsonSchema(pluginManifest) }, undefined, 2)}\n`;
 }

@@ -12,15 +12,17 @@ import { VERBS } from "../src/cli/verbs/index.ts";
 import { CATALOG, FAMILIES } from "../src/protocol/catalog.ts";
 import type { AnyHook, FieldMerge, HookKind } from "../src/protocol/catalog.ts";
 import { ERRORS } from "../src/protocol/errors.ts";
+import { ifItFails } from "../src/protocol/rules/failure-policy.ts";
 import * as contexts from "../src/protocol/hooks/contexts.ts";
 import { WHOLE } from "../src/protocol/hooks/define.ts";
-import { fieldsOf, hookSchemas, jsonSchema, typeOf, variantsOf } from "../src/protocol/json-schema.ts";
-import type { JsonSchema, SchemaField } from "../src/protocol/json-schema.ts";
-import { ABSENT_MODULES } from "../src/protocol/modules/absent.ts";
-import { API_MEMBERS } from "../src/protocol/modules/api-members.ts";
-import type { MemberStatus } from "../src/protocol/modules/api-members.ts";
-import { GUEST_GLOBALS, GUEST_MODULES } from "../src/protocol/surface.ts";
-import { configPage, configSchema } from "./config-page.ts";
+import { fieldsOf, hookSchemas, jsonSchema, typeOf, variantsOf } from "../src/protocol/rules/json-schema.ts";
+import type { JsonSchema, SchemaField } from "../src/protocol/rules/json-schema.ts";
+import { ABSENT_MODULES } from "../src/protocol/guest-surface/absent.ts";
+import { API_MEMBERS } from "../src/protocol/guest-surface/api-members.ts";
+import type { MemberStatus } from "../src/protocol/guest-surface/api-members.ts";
+import { GUEST_GLOBALS, GUEST_MODULES } from "../src/protocol/guest-surface/surface.ts";
+import { apiPage } from "./api-page.ts";
+import { configPage, configSchema, manifestSchema } from "./config-page.ts";
 import { anchor, code, list, MADE, table } from "./markdown.ts";
 import { permissionsPage } from "./permissions-page.ts";
 
@@ -42,6 +44,7 @@ const RULES: Record<FieldMerge["rule"], string> = {
   intersect: "only what is in every handler's list remains",
   append: "lists are appended",
   rank: "the highest wins",
+  each: "the user is asked about every handler's request, and all must be allowed; it is in `outcome.approval` and not in the result",
 };
 
 const FAILURES = {
@@ -51,6 +54,7 @@ const FAILURES = {
 
 const KEYS = {
   conversation: "needs `plugins.entries.<id>.hooks.allowConversationAccess: true`",
+  install: "needs `plugins.entries.<id>.hooks.allowInstallDecisions: true`",
   prompt: "refused with `plugins.entries.<id>.hooks.allowPromptInjection: false`",
 };
 
@@ -72,12 +76,13 @@ const fieldCells = ({ name, type, isRequired }: SchemaField): string[] => [code(
 
 const fieldTable = (fields: readonly SchemaField[]): string => table(["field", "type", "required"], fields.map(fieldCells));
 
-function mergeWords({ rule, ranks, follows, chains, freezes, stamps, isolated }: FieldMerge): string {
+function mergeWords({ rule, ranks, follows, chains, freezes, stamps, approved, isolated }: FieldMerge): string {
   return [
     ranks ? `the highest wins: ${ranks.map(code).join(" < ")}` : RULES[rule],
     follows && `only handlers with the winning ${code(follows)} count`,
     chains && `later handlers see it as ${code(`event.${chains}`)}`,
     freezes && `from then on ${list(freezes)} cannot be changed`,
+    approved && "changes after a request for approval are part of the question",
     stamps && `${code(stamps)} is written by the host`,
     isolated && `with \`rewrites: "isolated"\` ${RULES[isolated]} and later handlers see the original`,
   ]
@@ -138,12 +143,13 @@ function contextSection({ context }: AnyHook): string {
 const decision = ({ field, equals }: NonNullable<AnyHook["terminal"]>): string => `${field}: ${JSON.stringify(equals ?? true)}`;
 
 function facts(hook: AnyHook): string {
-  const { terminal, filters, authority, promptFields, fills, hides, echo } = hook;
+  const { terminal, filters, authority, promptFields, contextFrom, agrees, fills, hides, echo } = hook;
   const lines: (string | false | undefined)[] = [
     `**Kind** ${hook.kind}: ${KINDS[hook.kind]}.`,
     terminal &&
       `**Decides** ${code(decision(terminal))} ends the run with ${code(terminal.decision)}${terminal.reason ? `; ${code(terminal.reason)} says why` : ""}.`,
     `**A handler that fails** ${FAILURES[hook.failure]}.`,
+    hook.kind !== "observe" && `**If it fails** ${ifItFails(hook, hook.failure)}; of a required plugin: ${ifItFails(hook, "closed")}.`,
     `**Budget** ${duration(hook.budget.wallMs)} per call.`,
     hook.permission.length > 0 && `**Permission** ${hook.permission.map((name) => KEYS[name]).join("; ")}.`,
     promptFields && `**Permission** with \`allowPromptInjection: false\` ${list(promptFields)} are left out, and the rest counts.`,
@@ -152,6 +158,11 @@ function facts(hook: AnyHook): string {
     ),
     authority &&
       `**Second phase** with ${code(`context.${authority.context}`)} only handlers with \`requiresToolAuthority: true\` run, and only ${list(authority.keeps)} count.`,
+    contextFrom &&
+      `**Context left out** ${Object.entries(contextFrom)
+        .map(([field, path]) => `${code(field)} is taken from ${code(`event.${path}`)}`)
+        .join(", ")}.`,
+    agrees && `**The same in both** ${list(agrees)}: a run whose context differs from its event there is refused.`,
     ...Object.entries(fills ?? {}).map(
       ([field, from]) => `**Filled** ${code(`event.${field}`)}, from ${code(`context.${from}`)}, if the event lacks it.`,
     ),
@@ -238,6 +249,8 @@ export function hooksPage(): string {
       "are dropped. Dates arrive as ISO text. `null` or nothing from a handler is no result. In the examples `yours` stands for a rule of your own.",
     "A listener on the first word of an internal event (`session`) hears its whole family, before the listeners on the exact name. " +
       "What the gateway leaves out of such an event is filled in: an empty `context`, empty `messages`, the time as `timestamp`, which is a Date to handlers of `api.registerHook`.",
+    "Without a context a hook gets the one that **Context left out** says; what it needs and the event does not have is refused (`ERR_CONTEXT_INVALID`), " +
+      "as in a context that lacks it.",
     `## Kinds\n\n${Object.entries(KINDS)
       .map(([kind, words]) => `- **${kind}**: ${words}.`)
       .join("\n")}`,
@@ -344,17 +357,20 @@ function withTables(page: string, tables: Readonly<Record<string, () => string>>
   );
 }
 
-const openclawPage = (): string => withTables("openclaw-plugins.md", { api: membersTable, modules: modulesTable, globals: globalsList });
+const openclawPage = (): string =>
+  withTables("guides/openclaw-plugins.md", { api: membersTable, modules: modulesTable, globals: globalsList });
 
-/** By file name, in docs/. */
+/** By path below docs/. */
 export const pages = (): Record<string, string> => ({
-  "hooks.md": hooksPage(),
-  "errors.md": errorsPage(),
-  "cli.md": cliPage(),
-  "openclaw-plugins.md": openclawPage(),
-  "permissions.md": permissionsPage(),
-  "config.md": configPage(),
-  "creel.schema.json": configSchema(),
+  "reference/api.md": apiPage(),
+  "reference/hooks.md": hooksPage(),
+  "reference/errors.md": errorsPage(),
+  "reference/cli.md": cliPage(),
+  "guides/openclaw-plugins.md": openclawPage(),
+  "reference/permissions.md": permissionsPage(),
+  "reference/config.md": configPage(),
+  "reference/creel.schema.json": configSchema(),
+  "reference/creel.plugin.schema.json": manifestSchema(),
 });
 
 export const pathOf = (page: string): string => fileURLToPath(new URL(`../docs/${page}`, import.meta.url));

@@ -1,23 +1,26 @@
-/** docs/permissions.md: what a plugin may be granted, from the table of permissions. */
-import { acceptedBy, grantOf, wordsOf } from "../src/install/keys.ts";
+/** docs/reference/permissions.md: what a plugin may be granted, from the table of permissions. */
+import { acceptedBy, grantOf, wordsOf } from "../src/install/review/permission-keys.ts";
 import { CATALOG } from "../src/protocol/catalog.ts";
 import type { AnyHook } from "../src/protocol/catalog.ts";
-import { PERMISSION_NAMES, PERMISSION_TABLE } from "../src/protocol/permission-table.ts";
-import type { PermissionAbout, PermissionName } from "../src/protocol/permission-table.ts";
+import { PERMISSION_NAMES, PERMISSION_TABLE } from "../src/protocol/config/permission-table.ts";
+import type { PermissionAbout, PermissionName } from "../src/protocol/config/permission-table.ts";
 import { anchor, code, list, MADE, page, table } from "./markdown.ts";
 
-const KEYS = { conversation: "allowConversationAccess", prompt: "allowPromptInjection" } as const;
+const KEYS = { conversation: "allowConversationAccess", prompt: "allowPromptInjection", install: "allowInstallDecisions" } as const;
+
+const isOfHooks = (name: PermissionName): name is keyof typeof KEYS => Object.hasOwn(KEYS, name);
 
 /** What stands in a creel.json for a key. */
 function configOf(name: PermissionName, key: string): string {
-  if (name === "conversation" || name === "prompt") return `"hooks": { "${KEYS[name]}": true }`;
+  if (name === "required") return '"required": true';
+  if (isOfHooks(name)) return `"hooks": { "${KEYS[name]}": true }`;
   return `"grants": ${JSON.stringify(acceptedBy([key], []).grants)
     .replaceAll(/([:,{])(?=["{[])/g, "$1 ")
     .replaceAll("}", " }")}`;
 }
 
 function hooksOf(name: PermissionName): string[] {
-  if (name !== "conversation" && name !== "prompt") return [];
+  if (!isOfHooks(name)) return [];
   const hooks = Object.values(CATALOG).filter(
     (hook: AnyHook) => hook.permission.includes(name) || (name === "prompt" && hook.promptFields),
   );
@@ -25,7 +28,7 @@ function hooksOf(name: PermissionName): string[] {
 }
 
 function section(name: PermissionName): string {
-  const { lets, risk, why, narrow, wide, asked, enforced, tests }: PermissionAbout = PERMISSION_TABLE[name];
+  const { lets, risk, why, narrow, wide, asked, askedAs, enforced, tests }: PermissionAbout = PERMISSION_TABLE[name];
   const keys = narrow === wide ? [narrow] : [narrow, wide];
   const sizes = keys.length === 1 ? [""] : ["narrow: ", "wide: "];
   const each = (text: (key: string) => string) => keys.map((key, at) => `${sizes[at]}${text(key)}`).join("; ");
@@ -37,9 +40,11 @@ function section(name: PermissionName): string {
       `- **The review says** ${each((key) => `“${wordsOf(grantOf(key)!)}”`)}`,
       `- **Granted by key** (\`--grant\`, \`creel permissions grant\`) ${each(code)}`,
       `- **In creel.json**, under \`plugins.entries.<id>\`: ${each((key) => code(configOf(name, key)))}`,
-      asked
-        ? `- **Asked for** in \`creel.plugin.json\`: ${code(`"permissions": ${JSON.stringify(asked)}`)}`
-        : "- **Asked for** by the hooks themselves: a plugin that registers one is shown as needing it.",
+      askedAs !== undefined
+        ? `- **Asked for** in \`creel.plugin.json\`: ${code(askedAs)}`
+        : asked
+          ? `- **Asked for** in \`creel.plugin.json\`: ${code(`"permissions": ${JSON.stringify(asked)}`)}`
+          : "- **Asked for** by the hooks themselves: a plugin that registers one is shown as needing it.",
       ...hooksOf(name),
       `- **What holds** ${enforced}`,
       `- **Tests** ${tests.map(([file, test]) => `${code(file)} “${test}”`).join("; ")}`,
@@ -52,7 +57,7 @@ export function permissionsPage(): string {
     MADE,
     "# Permissions",
     "What a plugin may do beyond answering its hooks, the riskiest first. Nothing is granted that nobody granted. A plugin asks in its manifest, with a reason; `creel install` shows it; what you accept is in the lock, " +
-      "and `creel permissions` changes it later ([installing.md](installing.md)). A plugin that is not installed but named in the `creel.json` gets what stands there ([config.md](config.md)).",
+      "and `creel permissions` changes it later ([installing.md](../guides/installing.md)). A plugin that is not installed but named in the `creel.json` gets what stands there ([config.md](config.md)).",
     "Two together are more than their sum: whoever may read conversations **and** send requests can send conversations away. Grant as narrow as it works; `creel permissions suggest <id>` proposes it from what was really used.",
     table(
       ["permission", "risk", "lets a plugin"],

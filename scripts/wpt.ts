@@ -1,6 +1,6 @@
 /**
  * Runs Web Platform Tests inside cells, through a real host, and counts: `WPT_DIR=<checkout> node -C source scripts/wpt.ts [file or folder]…`.
- * Without names it runs those of docs/web-platform.md. Nothing of that checkout is part of this project; the harness is our own.
+ * Without names it runs those of docs/reference/web-platform.md. Nothing of that checkout is part of this project; the harness is our own.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { openHost } from "creel";
 import { harness } from "./wpt-harness.ts";
 import type { Verdict } from "./wpt-harness.ts";
+import { silentLogger } from "../src/host/report/silent-logger.ts";
 
 const FOLDERS = [
   "url",
@@ -79,7 +80,7 @@ for (let at = 0; at < files.length; at += BATCH) {
   await using host = await openHost({
     lanes: 1,
     config: { sandbox: { spare: false, walls: "none" } },
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    logger: silentLogger,
     plugins: batch.map((_, index) => ({
       id: `wpt-${index}`,
       source: pluginFor(`wpt-${index}`),
@@ -88,7 +89,11 @@ for (let at = 0; at < files.length; at += BATCH) {
     })),
   });
   for (const [index, file] of batch.entries()) {
-    const { calls, result } = await host.run("message_sending", { to: `wpt-${index}`, content: JSON.stringify(partsOf(file)) });
+    const { calls, result } = await host.run(
+      "message_sending",
+      { to: `wpt-${index}`, content: JSON.stringify(partsOf(file)) },
+      { channelId: "chat" },
+    );
     const told = result?.content?.startsWith('{"verdicts"') || result?.content?.startsWith('{"error"') ? result.content : undefined;
     const { verdicts = [], error } = JSON.parse(told ?? "{}") as { verdicts?: Verdict[]; error?: string };
     const failures = verdicts.filter(({ isOk }) => !isOk);

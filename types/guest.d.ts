@@ -5,4 +5,5 @@
  */
 /// <reference path="./web.d.ts" />
 /// <reference path="./node.d.ts" />
+/// <reference path="./node-io.d.ts" />
 export {};

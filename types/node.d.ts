@@ -1,4 +1,4 @@
-/** Node's globals and modules as they exist inside the sandbox. docs/node-modules.md says where they differ from Node. */
+/** Node's globals and modules as they exist inside the sandbox. docs/reference/node-modules.md says where they differ from Node. */
 
 /* Buffer */
 
@@ -135,6 +135,7 @@ interface Process {
 }
 declare var process: Process;
 declare var global: typeof globalThis;
+declare var self: typeof globalThis;
 
 declare module "process" {
   export = process;
@@ -480,6 +481,16 @@ declare module "perf_hooks" {
 }
 
 declare module "crypto" {
+  export class KeyObject {
+    private constructor();
+    readonly type: "secret";
+    readonly symmetricKeySize: number;
+    export(): Buffer;
+    export(options: { format: "jwk" }): { kty: "oct"; k: string };
+    equals(other: KeyObject): boolean;
+  }
+  export function createSecretKey(key: string, encoding: BufferEncoding): KeyObject;
+  export function createSecretKey(key: ArrayBuffer | ArrayBufferView): KeyObject;
   type BinaryLike = string | ArrayBufferView;
   type DigestEncoding = "base64" | "base64url" | "hex" | "latin1" | "binary";
   export class Hash {
@@ -496,7 +507,7 @@ declare module "crypto" {
     digest(encoding: DigestEncoding): string;
   }
   export function createHash(algorithm: string, options?: { outputLength?: number }): Hash;
-  export function createHmac(algorithm: string, key: BinaryLike): Hmac;
+  export function createHmac(algorithm: string, key: KeyObject | BinaryLike): Hmac;
   export function hash(algorithm: string, data: BinaryLike, encoding?: DigestEncoding): string;
   export function hash(algorithm: string, data: BinaryLike, encoding: "buffer"): Buffer;
   export function getHashes(): string[];

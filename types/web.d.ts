@@ -1,4 +1,4 @@
-/** The Web platform inside the sandbox. docs/web-platform.md says where it differs from Node. */
+/** The Web platform inside the sandbox. docs/reference/web-platform.md says where it differs from Node. */
 
 type BufferSource = ArrayBufferView<ArrayBuffer> | ArrayBuffer;
 
@@ -322,6 +322,10 @@ declare var ByteLengthQueuingStrategy: {
   new (init: { highWaterMark: number }): { readonly highWaterMark: number; readonly size: (chunk: ArrayBufferView) => number };
 };
 declare var CountQueuingStrategy: { new (init: { highWaterMark: number }): { readonly highWaterMark: number; readonly size: () => 1 } };
+declare var CompressionStream: {
+  new (format: "deflate" | "deflate-raw" | "gzip"): TransformStream<ArrayBufferView | ArrayBuffer, Uint8Array<ArrayBuffer>>;
+};
+declare var DecompressionStream: typeof CompressionStream;
 declare var TextEncoderStream: { new (): TransformStream<string, Uint8Array<ArrayBuffer>> & { readonly encoding: string } };
 declare var TextDecoderStream: {
   new (

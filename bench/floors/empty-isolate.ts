@@ -6,7 +6,7 @@ import type { Contestant } from "../../src/cli/bench/contestant.ts";
 
 export function emptyIsolate(): Contestant {
   return contestant("floor: isolate with a context", () => {
-    const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
+    const isolate = new ivm.Isolate({ memoryLimit: LIMITS.call.heapMb });
     isolate.createContextSync();
     isolate.dispose();
   });

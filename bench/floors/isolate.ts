@@ -7,15 +7,20 @@ import ivm from "isolated-vm";
 import { LIMITS } from "../../src/protocol/limits.ts";
 
 /** What Creel's lane passes for a handler that has the default budgets. */
-const TIMED = { timeout: Math.min(LIMITS.awaitedWallMs, LIMITS.cpuMs + LIMITS.turnSlackMs) };
+const TIMED = { timeout: Math.min(LIMITS.call.awaitedWallMs, LIMITS.call.cpuMs + LIMITS.call.turnSlackMs) };
 
 export type Apply = (event: string, context: string) => string | undefined;
 
+/** Nothing that JSON can be: the handler gave a promise. */
+const PENDING = "p";
+
 export function isolateWith(handler: string, isTimed: boolean): { apply: Apply; dispose(): void } {
-  const { isolate, dispatch } = entered(handler);
+  const { isolate, dispatch, settled } = entered(handler);
+  // V8 runs what waits for a promise when the call has left the isolate, so what came of it takes a second call.
+  const last = (answer: string | undefined): string | undefined => (answer === PENDING ? settled.applySync(undefined, []) : answer);
   const apply: Apply = isTimed
-    ? (event, ctx) => dispatch.applySync(undefined, [event, ctx], TIMED)
-    : (event, ctx) => dispatch.applySync(undefined, [event, ctx]);
+    ? (event, ctx) => last(dispatch.applySync(undefined, [event, ctx], TIMED))
+    : (event, ctx) => last(dispatch.applySync(undefined, [event, ctx]));
   return { apply, dispose: () => isolate.dispose() };
 }
 
@@ -25,15 +30,26 @@ export function asyncIsolateWith(handler: string): (...args: Parameters<Apply>) 
   return (event, context) => dispatch.apply(undefined, [event, context], TIMED);
 }
 
-function entered(handler: string): { isolate: ivm.Isolate; dispatch: ivm.Reference<Apply> } {
-  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
-  const dispatch = isolate.createContextSync().evalSync(
+interface Entered {
+  readonly isolate: ivm.Isolate;
+  readonly dispatch: ivm.Reference<Apply>;
+  readonly settled: ivm.Reference<() => string | undefined>;
+}
+
+function entered(handler: string): Entered {
+  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.call.heapMb });
+  const context = isolate.createContextSync();
+  const dispatch = context.evalSync(
     `const handler = ${handler};
+    let answer;
+    const text = (result) => result === undefined ? undefined : JSON.stringify(result);
     (event, context) => {
       const result = handler(JSON.parse(event), JSON.parse(context));
-      return result === undefined ? undefined : JSON.stringify(result);
+      if (!(result instanceof Promise)) return text(result);
+      result.then((value) => { answer = text(value); });
+      return ${JSON.stringify(PENDING)};
     }`,
     { reference: true },
-  ) as ivm.Reference<Apply>;
-  return { isolate, dispatch };
+  ) as Entered["dispatch"];
+  return { isolate, dispatch, settled: context.evalSync("() => answer", { reference: true }) as Entered["settled"] };
 }

@@ -5,7 +5,7 @@ import { LIMITS } from "../../src/protocol/limits.ts";
 
 const started = performance.now();
 const isolates = Array.from({ length: workerData as number }, () => {
-  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
+  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.call.heapMb });
   isolate.createContextSync();
   return isolate;
 });

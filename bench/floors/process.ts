@@ -13,11 +13,12 @@ import { contestant } from "../../src/cli/bench/contestant.ts";
 import type { Contestant } from "../../src/cli/bench/contestant.ts";
 import { eventAt } from "../handlers.ts";
 import type { Work } from "../handlers.ts";
+import type { Served } from "../traffic.ts";
 import { decoder, encode } from "./frames.ts";
 import type { ProcessOptions } from "./process-worker.ts";
 
-export async function processFloor(work: Work, { timed = true } = {}): Promise<Contestant> {
-  const { socket, close } = await started(work.handler, timed);
+export async function processFloor(work: Work, { timed = true } = {}): Promise<Served> {
+  const { socket, close, pid } = await started(work.handler, timed);
   const waiting: ((result: unknown) => void)[] = [];
   let settled = 0;
   socket.on(
@@ -41,7 +42,7 @@ export async function processFloor(work: Work, { timed = true } = {}): Promise<C
       // JSON has no raw newline, so one can stand between the two.
       if (outbox.push(`${JSON.stringify(eventAt(work, at))}\n${JSON.stringify(work.context)}`) === 1) queueMicrotask(flush);
     });
-  return contestant(`floor: socket + applySync${timed ? "" : ", no timeout"}`, call, close);
+  return { ...contestant(`floor: socket + applySync${timed ? "" : ", no timeout"}`, call, close), pids: () => [pid] };
 }
 
 /** A text to a child's worker thread and back, and nothing else. */
@@ -63,7 +64,10 @@ export async function socketEcho(work: Work): Promise<Contestant> {
   return contestant("floor: unix-socket echo", call, close);
 }
 
-async function started(handler: string | undefined, isTimed: boolean): Promise<{ socket: Socket; close: () => Promise<void> }> {
+async function started(
+  handler: string | undefined,
+  isTimed: boolean,
+): Promise<{ socket: Socket; pid: number; close: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "creel-bench-"));
   const path = join(folder, "floor.sock");
   const child = fork(new URL("./process-child.ts", import.meta.url));
@@ -73,6 +77,7 @@ async function started(handler: string | undefined, isTimed: boolean): Promise<{
   await once(socket, "connect");
   return {
     socket,
+    pid: child.pid!,
     async close() {
       socket.destroy();
       child.kill("SIGKILL");

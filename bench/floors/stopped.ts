@@ -4,15 +4,15 @@ import { LIMITS } from "../../src/protocol/limits.ts";
 
 /** Milliseconds past the budget. */
 export async function stoppedByV8(): Promise<number> {
-  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
+  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.call.heapMb });
   const loop = isolate.createContextSync().evalSync("() => { for (;;); }", { reference: true }) as ivm.Reference<() => void>;
   const started = performance.now();
   try {
-    loop.applySync(undefined, [], { timeout: LIMITS.cpuMs });
+    loop.applySync(undefined, [], { timeout: LIMITS.call.cpuMs });
   } catch {
     // That is how it ends.
   }
-  const took = performance.now() - started - LIMITS.cpuMs;
+  const took = performance.now() - started - LIMITS.call.cpuMs;
   isolate.dispose();
   return took;
 }

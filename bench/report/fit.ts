@@ -80,7 +80,7 @@ interface Straight {
   readonly r2: number;
 }
 
-export function leastSquares(
+function leastSquares(
   points: readonly Point[],
   xOf: (point: Point) => number,
   yOf: (point: Point) => number,

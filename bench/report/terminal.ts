@@ -51,7 +51,7 @@ function printCase({ name, question, ratios, series, curves, error }: CaseData, 
   line();
 }
 
-export function ratioLine(ratio: Ratio, paint: Terminal["paint"]): string {
+function ratioLine(ratio: Ratio, paint: Terminal["paint"]): string {
   const { what, value, low, high, target, unit } = ratio;
   const mark = !target ? paint("dim", "·     ") : isMet(ratio) ? paint("green", "✓ pass") : paint("red", "✗ miss");
   const number = amount(value, unit).padStart(8);

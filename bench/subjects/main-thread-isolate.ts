@@ -14,11 +14,11 @@ type Answer = ivm.Reference<unknown>;
 const CALL = {
   arguments: { copy: true },
   result: { reference: true, promise: true },
-  timeout: LIMITS.cpuMs + LIMITS.turnSlackMs,
+  timeout: LIMITS.call.cpuMs + LIMITS.call.turnSlackMs,
 } as const;
 
 export function mainThreadIsolate(work: Work): Contestant {
-  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.heapMb });
+  const isolate = new ivm.Isolate({ memoryLimit: LIMITS.call.heapMb });
   const handler = isolate.createContextSync().evalSync(`(${work.handler})`, { reference: true }) as ivm.Reference<Function>;
   return contestant(
     "isolated-vm from the main thread, as Directus does",

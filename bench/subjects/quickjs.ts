@@ -27,7 +27,7 @@ export async function quickjs(work: Work): Promise<Contestant> {
   const { getQuickJS } = await installed<{ getQuickJS: () => Promise<{ newRuntime(): Runtime }> }>("quickjs-emscripten");
   const runtime = (await getQuickJS()).newRuntime();
   let deadline = Infinity;
-  runtime.setMemoryLimit(LIMITS.heapMb * 2 ** 20);
+  runtime.setMemoryLimit(LIMITS.call.heapMb * 2 ** 20);
   runtime.setInterruptHandler(() => Date.now() > deadline);
   const context = runtime.newContext();
   const dispatch = context.unwrapResult(
@@ -42,7 +42,7 @@ export async function quickjs(work: Work): Promise<Contestant> {
   const call = (at: number): unknown => {
     const event = context.newString(JSON.stringify(eventAt(work, at)));
     const ctx = context.newString(JSON.stringify(work.context));
-    deadline = Date.now() + LIMITS.cpuMs + LIMITS.turnSlackMs;
+    deadline = Date.now() + LIMITS.call.cpuMs + LIMITS.call.turnSlackMs;
     const answer = context.unwrapResult(context.callFunction(dispatch, context.undefined, event, ctx));
     const text = context.getString(answer);
     for (const handle of [event, ctx, answer]) handle.dispose();

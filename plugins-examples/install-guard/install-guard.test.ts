@@ -31,11 +31,14 @@ const install = (findings: Finding[], specifier?: string): Install => ({
   },
 });
 
+/** Who decides about installs decides about all of them: it must be allowed. */
+const hooks = { allowInstallDecisions: true };
+
 describe.each(["thread", "process"] as const)("install-guard, %s isolation", (isolation) => {
   let host: Host;
 
   beforeAll(async () => {
-    host = await openHost({ isolation, lanes: 1, plugins: [{ path: import.meta.dirname }], logger: pino({ level: "silent" }) });
+    host = await openHost({ isolation, lanes: 1, plugins: [{ path: import.meta.dirname, hooks }], logger: pino({ level: "silent" }) });
   });
   afterAll(() => host.close());
 
@@ -82,7 +85,10 @@ describe.each(["thread", "process"] as const)("install-guard, %s isolation", (is
     await using both = await openHost({
       isolation,
       lanes: 1,
-      plugins: [{ path: import.meta.dirname }, broken],
+      plugins: [
+        { path: import.meta.dirname, hooks },
+        { ...broken, hooks },
+      ],
       logger: pino({ level: "silent" }),
     });
     const outcome = await both.run("before_install", install([], "weather"), { targetType: "plugin", requestKind: "plugin-npm" });

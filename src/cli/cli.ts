@@ -1,16 +1,19 @@
-/** From the words on the command line to a verb, and from whatever went wrong to a sentence that says what to do and an exit code. */
+/** Finds the verb of a command line and runs it. Turns errors into a sentence with a fix, and into an exit code. */
 import { CreelError } from "../protocol/errors.ts";
-import { oneLine } from "../host/one-line.ts";
-import { suggest } from "../host/suggest.ts";
+import { fullestFolder, systemError } from "../os/system-error.ts";
+import { oneLine } from "../text/one-line.ts";
+import { printable } from "./ui/text.ts";
+import { suggest } from "../text/did-you-mean.ts";
 import { helpOf, helpOfAll } from "./help.ts";
 import { parse, UsageError } from "./options.ts";
 import { EXIT } from "./verb.ts";
 import type { Verb } from "./verb.ts";
+import { Interrupted } from "./ui/question.ts";
 import type { Terminal } from "./ui/terminal.ts";
-import { version } from "./version.ts";
+import { version } from "./self.ts";
 
 export interface Terminals {
-  /** What was asked for. With `--json`, the data and nothing else. */
+  /** The requested output. With `--json`, only data. */
   readonly out: Terminal;
   /** Everything else. */
   readonly err: Terminal;
@@ -27,8 +30,14 @@ export async function runCli(args: readonly string[], verbs: readonly Verb[], { 
     } else return await runVerb(find(word, verbs), rest, verbs, { out, err });
     return EXIT.ok;
   } catch (error) {
-    return explain(error, err);
+    return explain(error, { out, err }, wantsJson(args));
   }
+}
+
+/** Whether the command asked for data, also one that is not understood. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return (end === -1 ? args : args.slice(0, end)).includes("--json");
 }
 
 async function runVerb(verb: Verb, args: readonly string[], verbs: readonly Verb[], { out, err }: Terminals): Promise<number> {
@@ -45,19 +54,36 @@ function find(word: string, verbs: readonly Verb[]): Verb {
   if (verb) return verb;
   const names = verbs.map(({ name }) => name);
   const what = word.startsWith("-") ? "an option comes after a verb" : `there is no verb "${word}"${suggest(word, names)}`;
-  throw new UsageError(what, 'run "creel --help" for the verbs there are');
+  throw new UsageError(what, 'run "creel --help" for the list of verbs');
 }
 
-/** Nobody reads on. */
+/** Longer messages are not read. */
 const MAX_CHARS = 4_000;
 
-function explain(error: unknown, err: Terminal): number {
+function explain(thrown: unknown, { out, err }: Terminals, isJson: boolean): number {
+  const error = systemError(thrown, fullestFolder) ?? thrown;
+  if (error instanceof Interrupted) {
+    // The cursor is still on the line of the question.
+    err.line();
+    err.line(error.message);
+    return EXIT.interrupted;
+  }
   const isKnown = error instanceof UsageError || error instanceof CreelError;
   const message = error instanceof Error ? error.message : String(error);
-  // SECURITY: a stranger's manifest may be quoted in it, and a terminal obeys what it is told. test/cli/install.test.ts
-  err.line(`${err.paint("red", "creel:")} ${oneLine(message, MAX_CHARS)}`);
-  if (isKnown) err.line(`  ${err.paint("bold", "what to do:")} ${oneLine(error.fix, MAX_CHARS)}`);
-  // Anything else is a mistake in Creel itself: the stack is what its maintainers need.
+  // SECURITY: the message may quote a third party's manifest, and terminals obey control characters.
+  // test/cli/verbs/plugins/install.test.ts
+  const first = oneLine(message, MAX_CHARS);
+  // Made safe line by line where it was made: see code-frame.ts and manifest-problems.ts.
+  const frame = error instanceof CreelError && typeof error.params.frame === "string" ? error.params.frame.split("\n") : [];
+  err.line(`${err.paint("red", "creel:")} ${first}`);
+  for (const line of frame) err.line(line);
+  if (isJson) {
+    const code = error instanceof CreelError ? error.code : error instanceof UsageError ? "ERR_USAGE" : "ERR_INTERNAL";
+    const fix = isKnown ? oneLine(error.fix, MAX_CHARS) : "report it, with the stack on stderr: it is a bug in Creel";
+    out.line(printable({ error: { code, message: [first, ...frame].join("\n"), fix } }, 2));
+  }
+  if (isKnown) err.line(`  ${err.paint("bold", "Fix:")} ${oneLine(error.fix, MAX_CHARS)}`);
+  // Any other error is a bug in Creel, and its maintainers need the stack.
   else err.line(error instanceof Error && error.stack ? error.stack : "");
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }

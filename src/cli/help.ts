@@ -3,9 +3,9 @@ import { COMMON } from "./options.ts";
 import type { Option, Verb } from "./verb.ts";
 import type { Terminal } from "./ui/terminal.ts";
 import { wrap } from "./ui/text.ts";
-import { version } from "./version.ts";
+import { version } from "./self.ts";
 
-/** For an author, an operator, and whoever wonders. */
+/** First commands for authors, operators and visitors. */
 const FIRST = ["demo", "init", "install", "doctor"];
 /** Of an option with its values. */
 const MAX_LEFT = 48;
@@ -17,21 +17,21 @@ export function helpOfAll(verbs: readonly Verb[], { paint, width }: Terminal): s
     `${paint("bold", "Usage:")} creel <verb> [options]`,
     "",
     paint("bold", "Verbs:"),
-    ...table(
+    ...helpTable(
       verbs.map(({ name, summary }) => [name, summary]),
       width,
     ),
     "",
     paint("bold", "Options:"),
-    ...table(
+    ...helpTable(
       [
-        ["--help", "print this; after a verb, what the verb takes"],
+        ["--help", 'print this help; after a verb, the help of that verb; "creel help" lists more topics'],
         ["--version", "print the version"],
       ],
       width,
     ),
     "",
-    paint("bold", "To begin with:"),
+    paint("bold", "Start with:"),
     ...FIRST.filter((name) => verbs.some((verb) => verb.name === name)).map(
       (name) => `  ${verbs.find((verb) => verb.name === name)!.examples[0]}`,
     ),
@@ -45,7 +45,7 @@ export function helpOf(verb: Verb, { paint, width }: Terminal): string {
     `${paint("bold", "Usage:")} creel ${verb.name} ${verb.takes === undefined ? "" : `${verb.takes} `}[options]`,
     "",
     paint("bold", "Options:"),
-    ...table(
+    ...helpTable(
       Object.entries({ ...verb.options, ...COMMON }).map(([name, option]) => [signature(name, option), option.help]),
       width,
     ),
@@ -58,8 +58,8 @@ export function helpOf(verb: Verb, { paint, width }: Terminal): string {
   ].join("\n");
 }
 
-export function exitCodes({ exits = { ok: "done", failed: "failed" } }: Verb): string {
-  return `0 ${exits.ok}, 1 ${exits.failed}, 2 used wrongly`;
+export function exitCodes({ exits = { ok: "done", failed: "failed" }, asks }: Verb): string {
+  return `0 ${exits.ok}, 1 ${exits.failed}, 2 wrong usage${asks ? ", 130 interrupted at a question (Ctrl-C, Ctrl-D, closed terminal)" : ""}`;
 }
 
 export function signature(name: string, { type, choices, value, multiple }: Option): string {
@@ -67,8 +67,8 @@ export function signature(name: string, { type, choices, value, multiple }: Opti
   return `--${name}${placeholder}${multiple ? " …" : ""}`;
 }
 
-/** What stands at the right is wrapped where the terminal ends; a left that leaves it no room has a line of its own. */
-function table(rows: readonly (readonly [string, string])[], width: number): string[] {
+/** Wraps the right column at the width of the terminal. A left cell that is too long gets its own line. */
+export function helpTable(rows: readonly (readonly [string, string])[], width: number): string[] {
   const widest = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= MAX_LEFT));
   return rows.flatMap(([left, right]) => {
     const [first = "", ...more] = wrap(right, width - widest - 4);

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
-/** The `creel` command. Sets the exit code and lets the process end by itself: a handle left open would be a bug worth seeing. */
-import { runCli } from "./cli.ts";
-import { terminal } from "./ui/terminal.ts";
-import { VERBS } from "./verbs/index.ts";
+/** The `creel` command. Prints one sentence if this Node is too old; loads the rest only otherwise. */
+import { nodeProblem } from "../node-version.ts";
 
-// `creel … | head` closes the pipe early; that is the reader's right and nobody's error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit();
-});
-
-process.exitCode = await runCli(process.argv.slice(2), VERBS, { out: terminal(process.stdout), err: terminal(process.stderr) });
+const problem = nodeProblem();
+if (problem !== undefined) {
+  process.stderr.write(`creel: ${problem}\n`);
+  process.exitCode = 1;
+}
+// An agent waits for `creel hook --for …`, so that loads nothing else.
+else if (process.argv[2] === "hook" && process.argv[3] === "--for") await import("./hook/main.ts");
+else await import("./run.ts");

@@ -1,6 +1,6 @@
-/** Reads a verb's options with `node:util`, and turns its complaints into ones that say what to do. */
+/** Parses a verb's options with `node:util`, and adds a fix to its error messages. */
 import { parseArgs } from "node:util";
-import { suggest } from "../host/suggest.ts";
+import { suggest } from "../text/did-you-mean.ts";
 import type { Options, Verb } from "./verb.ts";
 
 /** The person at the keyboard meant something else; exit code 2. */
@@ -29,7 +29,7 @@ export function parse(verb: Verb, args: readonly string[]): Parsed {
   const config = Object.fromEntries(
     Object.entries(options).map(([name, { type, multiple }]) => [name, { type, multiple: multiple === true }]),
   );
-  const fix = `run "creel ${verb.name} --help" for what it takes`;
+  const fix = `run "creel ${verb.name} --help" for its options`;
   let parsed;
   try {
     parsed = parseArgs({ args: [...args], options: { ...config, h: { type: "boolean", short: "h" } }, allowPositionals: true });
@@ -44,7 +44,7 @@ export function parse(verb: Verb, args: readonly string[]): Parsed {
     }
   }
   const extra = parsed.positionals[0];
-  if (verb.takes === undefined && extra !== undefined) throw new UsageError(`"${verb.name}" takes no argument, and got "${extra}"`, fix);
+  if (verb.takes === undefined && extra !== undefined) throw new UsageError(`"${verb.name}" takes no arguments, but got "${extra}"`, fix);
   return { values: (h === true ? { ...values, help: true } : values) as Parsed["values"], positionals: parsed.positionals };
 }
 

@@ -1,8 +1,11 @@
-/** What a verb is. To add one: a file in `verbs/` that exports `defineVerb({...})`, and its line in `verbs/index.ts`. */
+/**
+ * The definition of a verb. To add one: a file in `verbs/` that exports `defineVerb({...})`, and a line in
+ * `verbs/index.ts`.
+ */
 import type { Terminal } from "./ui/terminal.ts";
 
 /** Stable: scripts depend on them. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 export interface Option {
   readonly type: "boolean" | "string";
@@ -36,16 +39,18 @@ export interface Verb<O extends Options = Options> {
   readonly name: string;
   /** One line for the list of verbs. */
   readonly summary: string;
-  /** What follows the verb, for the usage line, such as `<hook>`. Unset: it takes nothing but options. */
+  /** The arguments in the usage line, such as `<hook>`. Unset: only options. */
   readonly takes?: string;
   readonly options: O;
   /** At least one: people copy before they read. */
   readonly examples: readonly [string, ...string[]];
-  /** What `--json` prints, in a line for docs/cli.md. */
+  /** The output of `--json`, in one line for docs/reference/cli.md. */
   readonly prints: string;
-  /** What its exit codes mean, where that is not plain. */
+  /** The meaning of the exit codes, if not obvious. */
   readonly exits?: { readonly ok: string; readonly failed: string };
-  /** Gives the exit code. Import what is heavy in here, so that `--help` stays quick. */
+  /** It may ask questions at a terminal; leaving one is exit code 130. */
+  readonly asks?: true;
+  /** Gives the exit code. Import heavy modules in here, so that `--help` stays fast. */
   run(invocation: Invocation<O>): Promise<number>;
 }
 

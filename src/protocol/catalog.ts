@@ -1,4 +1,4 @@
-/** The catalog: every hook there is, by name. The one source of truth about hooks. */
+/** The catalog: every hook, by name. The one source of truth about hooks. */
 import type * as z from "zod";
 import type { AnyHook } from "./hooks/define.ts";
 import type { Evaluation } from "./outcome.ts";
@@ -17,16 +17,7 @@ import { toolHooks } from "./hooks/tool.ts";
 import { turnHooks } from "./hooks/turn.ts";
 
 export { defineHook } from "./hooks/define.ts";
-export type {
-  AnyHook,
-  FieldMerge,
-  HookDefinition,
-  HookKind,
-  HookPermission,
-  MergeRule,
-  Terminal,
-  TerminalDecision,
-} from "./hooks/define.ts";
+export type { AnyHook, FieldMerge, HookDefinition, HookKind } from "./hooks/define.ts";
 
 /** In the order of the docs. */
 export const FAMILIES = {
@@ -50,14 +41,22 @@ export const CATALOG = byName(Object.values(FAMILIES).flat());
 export type Catalog = typeof CATALOG;
 export type HookName = keyof Catalog;
 
-/** Hooks of a gateway's own, beside the catalog's. */
+/** A gateway's own hooks, beside the catalog's. */
 export type HookTable = Readonly<Record<string, AnyHook>>;
 
 export type EventOf<H extends AnyHook> = z.input<H["event"]>;
 export type ContextOf<H extends AnyHook> = z.input<H["context"]>;
 export type ResultOf<H extends AnyHook> = H["kind"] extends "evaluate"
   ? readonly Evaluation<z.output<H["result"]>>[]
-  : z.output<H["result"]>;
+  : Settled<z.output<H["result"]>>;
+/** How a run of the hook can end. */
+export type DecisionOf<H extends AnyHook> = "pass" | NonNullable<H["terminal"]>["decision"];
+/** Requests for approval are in `outcome.approval`. */
+type Settled<Result> = Result extends { requireApproval?: unknown }
+  ? "requireApproval" extends keyof Result
+    ? Omit<Result, "requireApproval">
+    : Result
+  : Result;
 /** What a handler may return. */
 export type AnswerOf<H extends AnyHook> = H["kind"] extends "observe" ? unknown : z.input<H["result"]> | null | undefined | void;
 
@@ -66,7 +65,7 @@ export type NamesOfKind<T extends HookTable, Kind extends AnyHook["kind"]> = {
 }[keyof T] &
   string;
 
-/** Internal events are named `type:action`; the type is their family. */
+/** Internal events are named `type:action`. The type is their family. */
 export function familyOf(name: string): string | undefined {
   const colon = name.indexOf(":");
   return colon > 0 ? name.slice(0, colon) : undefined;

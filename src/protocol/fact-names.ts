@@ -1,2 +1,21 @@
-/** What a host tells its listeners about, by name. Without imports: the command line reads it before it knows which command was meant. */
-export const FACT_NAMES = ["call", "run", "log", "plugin", "replaced", "recursion", "quarantine", "secret", "refused", "restart"] as const;
+/**
+ * The names of the facts that a host publishes to its listeners. No imports: the command line reads this file before it
+ * knows which command it runs.
+ */
+export const FACT_NAMES = [
+  "begun",
+  "call",
+  "run",
+  "aborted",
+  "log",
+  "plugin",
+  "replaced",
+  "moved",
+  "recursion",
+  "quarantine",
+  "secret",
+  "refused",
+  "delivery",
+  "approval",
+  "restart",
+] as const;

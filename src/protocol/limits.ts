@@ -3,428 +3,971 @@
  * project states a limit. Durations end in `Ms`, sizes in `Bytes`.
  */
 export const LIMITS = {
-  /** Wall time of one call on an awaited hook whose catalog entry names none: nothing may wait for ever. */
-  awaitedWallMs: 15_000,
-  /** Wall time of one call on an observe hook: nobody waits for it, so it may take longer. */
-  observeWallMs: 30_000,
-  /** The gateway's thread is blocked meanwhile: long enough for a busy lane, short enough not to be felt as a hang. */
-  syncWallMs: 1_000,
-  /**
-   * How a caller that blocks waits for the sandbox process: it looks, naps, and looks again. Naps are a share of the time spent so far,
-   * so that an answer is found at most that much later; the shortest is about what waking up takes, the longest keeps the looking cheap.
-   */
-  syncNapShare: 0.06,
-  syncNapMs: 0.02,
-  syncNapMaxMs: 1,
-  /** No operator or author may raise a wall budget past this; OpenClaw's own cap. */
-  maxWallMs: 600_000,
-  /** CPU time of one call. A hook handler takes microseconds; 100 ms is a thousand times that, and still short for neighbours in the lane. */
-  cpuMs: 100,
-  /** No operator may raise a CPU budget past this: a turn blocks its lane. */
-  maxCpuMs: 5_000,
-  /** No author may ask for more CPU time than this without an operator's word: the neighbours in the lane have none in it. */
-  maxAuthorCpuMs: 250,
-  /**
-   * A turn's budget is CPU time, but V8 can only be stopped by a wall clock: it is stopped when so many times its budget, times the
-   * number of threads that want each CPU, and this much more, have gone by. So an idle machine stops a loop early, and on a busy one
-   * a thread still gets its whole budget. With four busy processes on two cores an innocent turn that builds a text of 1 MB took over 200 ms.
-   */
-  turnStretch: 1.5,
-  turnSlackMs: 100,
-  /** A machine more crowded than this is not waited for. */
-  maxCrowd: 8,
-  /** How often the lanes are looked at from outside while they work, how long they must have been idle to be looked at more rarely, and how rarely. */
-  watchMs: 25,
-  watchQuietMs: 1_000,
-  watchIdleMs: 250,
-  /** V8 was told to stop a turn; if the thread has not left the cell this much later, V8 cannot stop it. Ordinary stops take under 5 ms. */
-  stopGraceMs: 150,
-  /** A thread that was found asleep inside a cell so many times, without having run in between, was parked by V8 for want of memory. */
-  parkedLooks: 4,
-  /** A turn that lasts this many times what it may is stuck, whatever the kernel says about its thread. */
-  stuckFactor: 4,
-  /** How often the host looks after a sandbox that has old runs in it, and how many looks without a sign of life make it dead. */
-  superviseMs: 50,
-  lostBeats: 20,
-  /** A process that is to be killed: how long its other lanes may finish what they are at. isolated-vm suspends stuck threads, with whatever lock they hold, 5 s after their timeout. */
-  drainLanesMs: 50,
-  /** A spare process is started when the sandbox has been up for this long: short-lived hosts do without. */
-  spareDelayMs: 1_000,
-  /** And the next one when that was needed: after the replacement has had the machine to itself for loading. */
-  spareAgainMs: 250,
-  /** Top-level code plus `register`: three times a call's, since it happens once. */
-  loadCpuMs: 300,
-  /** Cells that are made side by side when a fresh lane gets many plugins: the lane's thread makes the isolate of one, two others are filled meanwhile. Four or eight gave nothing more on two cores. */
-  cellsAtOnce: 4,
-  /** A `register` that awaits something gets this long in all. */
-  loadWallMs: 5_000,
-  /** Reading a cell's mail: a few string operations of ours, so the clock only guards against a mistake, and against being descheduled. */
-  mailMs: 250,
-  /** Heap of one cell. V8 itself needs about 1.3 MB of it. */
-  heapMb: 32,
-  /** Memory of a whole sandbox process, as the kernel counts it. Dozens of cells with full heaps fit; what V8 does not count (ICU, compiled code) does, too. */
-  sandboxMb: 1_024,
-  /** A run that is not over by then gets a clock of its own; until then one clock per lane is enough. */
-  youngRunMs: 20,
-  /** How long a lane keeps answers back for the rest of their batch. The host is awake while it waits: it may as well begin (0.05 to 1 ms were tried). */
-  flushMs: 0.1,
-  /**
-   * How long a lane stays awake after it has answered. Waking a thread costs more than most calls, and hooks come in bursts. Less than this is worse than nothing where the
-   * kernel has put lane and gateway onto one CPU: it takes so long to notice that another one is idle (calls after a pause took 40 and 90 µs with 0.2 ms, 16 and 25 with 1).
-   * Under a stream of calls its event loop, with the timers of plugins, turns once in as long.
-   */
-  lingerMs: 1,
-  /** But only in a burst of so many messages, each of which comes so soon after the one before: until the lane sleeps, a gateway on the same CPU has to wait. */
-  burstMs: 1,
-  burstMessages: 3,
-  /** If that was no use it is left out, twice as often each time, up to so often. */
-  lingerSkips: 16,
-  /** Whoever finds that so much time has passed between two glances was not on a CPU. */
-  awayMs: 0.05,
-  /** How late the clocks of a sandbox's threads may ring, so that several ring at once. Node's own timers are no finer. */
-  timerSlackMs: 1,
-  /** Whoever stays awake looks at its link for so long before everything else gets its turn. */
-  lookMs: 0.01,
-  /** How long the gateway's event loop stays awake for the answer of a lane that is awake: most take a fiftieth of it, but one that is on the same CPU has to be moved first. */
-  vigilMs: 1,
-  /** What share of its time the gateway may spend on this in vain, how much at once, and how much more for every answer that it did hear. */
-  vigilShare: 0.05,
-  vigilCreditMs: 10,
-  vigilEarnedMs: 0.005,
-  /** Where so many threads want each CPU, whoever stays awake keeps others from waking: calls took 5 to 11 % less without. */
-  lingerCrowd: 2,
-  /** What a turn left behind after it had answered (a log line of a detached promise) is fetched this much later at the latest. */
-  sweepMs: 2,
-  /** A turn shorter than this is not worth reading the CPU clock for, and its cell not worth being careful about. */
-  quickTurnMs: 1,
-  /**
-   * Calls of one handler that wait together may share a turn, since entering a cell costs as much as a quick handler takes: so many at most, with so much to read or to answer,
-   * and only where so many turns in a row were plain: quick, answered at once, and nothing left behind.
-   */
-  togetherCalls: 32,
-  togetherBytes: 64 * 1024,
-  plainTurns: 64,
-  /** The lane enforces wall budgets; the host waits this much longer before it concludes that the lane itself is stuck. */
-  laneGraceMs: 150,
-  /** An event and its context as JSON text. 100 KB of messages is normal, megabytes of them are not. */
-  eventBytes: 8 * 1024 * 1024,
-  /** A handler's result as JSON text. */
-  resultBytes: 1024 * 1024,
-  /** One frame on a lane's link: an event plus a context plus a header. A longer one is a broken or hostile peer. */
-  frameBytes: 20 * 1024 * 1024,
-  /** A plugin's bundle. `compileScript` cannot be interrupted, and a 22 MB source took 3.3 s. */
-  bundleBytes: 4 * 1024 * 1024,
-  /** Its source map, without the sources: seldom longer than the code. */
-  bundleMapBytes: 12 * 1024 * 1024,
-  /** The files that a bundle is made of, types and comments and unused packages included. */
-  bundleInputBytes: 16 * 1024 * 1024,
-  /** One bundle, on a busy machine: the worst 4 MB that were tried, a million small arrays, took 6 s and 0.7 GB. */
-  bundleMs: 15_000,
-  bundlerMb: 1_024,
-  /** A second bundler is started when so many plugins wait, or when the first has been at one of them for so long: starting it takes 0.1 to 0.2 s, a small bundle 4 ms. */
-  bundleBacklog: 16,
-  bundleSlowMs: 500,
-  /** How long a bundler is kept for the next plugin: hosts are opened, and plugins reloaded, in bursts. */
-  bundlerIdleMs: 2_000,
-  /** One log line of a plugin. */
-  logBytes: 4 * 1024,
-  /** Log lines of one call; further ones are counted and summed up in one line. */
-  logLines: 200,
-  /** Log lines of one plugin, per window, whatever wrote them. */
-  logLinesPerWindow: 2_000,
-  logWindowMs: 10_000,
-  /** Questions to the host of one call. A handler that needs more is a loop. */
-  hostCalls: 200,
-  /** Share of one CPU that a plugin may take over a minute. Heavy traffic reaches this; nothing else does without meaning to. */
-  cpuShare: 0.9,
-  cpuShareMs: 60_000,
-  /** A lane reports what a cell has spent when it has come to this. */
-  cpuReportUs: 50_000,
-  /** Text of an error that leaves a cell: message and stack. */
-  errorMessageChars: 500,
-  errorStackChars: 4_000,
-  /** Timers one cell may have pending. */
-  timers: 1_000,
-  /** Calls one cell may have pending; one more fails rather than queues. */
-  pendingCalls: 4_096,
-  /** Questions to the host (session, fetch) one plugin may have pending, and the size of one and of its answer. */
-  pendingAsks: 64,
-  /** Questions of one plugin that wait inside its cell until the host takes them: a busy gateway patches thousands of sessions at once. */
-  waitingAsks: 4_096,
-  askBytes: 256 * 1024,
-  /** `crypto.subtle` is answered in the lane, by threads that all cells of a sandbox share: bytes of one question, its text (base64, a key, an algorithm), and questions of one cell that are worked at. */
-  subtleBytes: 512 * 1024,
-  subtleQuestionChars: 1024 * 1024,
-  subtleAtOnce: 2,
-  /** Beyond these one question takes seconds of a thread: PBKDF2's rounds, an RSA key's bits, the bits that are derived. */
-  subtleIterations: 1_000_000,
-  subtleModulusBits: 4_096,
-  /** An asymmetric key as text: four times what an RSA key of that size takes. Numbers in it that are longer only serve to keep a thread busy. */
-  subtleKeyChars: 16 * 1024,
-  subtleDerivedBits: 64 * 1024,
-  /**
-   * One request of a plugin's, in all: name, connection, redirects and the answer's body. As long as an observer may take, and
-   * longer than an awaited handler does.
-   */
-  fetchMs: 30_000,
-  /** Redirects of one request. Browsers follow 20; an API that needs more than a few is a loop. */
-  fetchRedirects: 5,
-  /** Body of a request: written as JSON it is at worst six times as long, and must fit into a frame. */
-  fetchRequestBytes: 1024 * 1024,
-  /** Body of an answer, decompressed. It comes in pieces, but most plugins put them together: an eighth of a cell's heap. */
-  fetchResponseBytes: 4 * 1024 * 1024,
-  /** So much of a body, if it is there within so much time after the head, travels with the head: most answers are one message. */
-  fetchInlineBytes: 64 * 1024,
-  fetchInlineMs: 20,
-  /** The rest travels in pieces of at most this size, which six times as long still fit into a frame. */
-  fetchChunkBytes: 256 * 1024,
-  /**
-   * A piece waits for more to come with it, the longer the more pieces there were: a stream of events is felt as one at first, and
-   * one that goes on for as long as a handler may last still takes fewer questions than a call has.
-   */
-  fetchGatherStepMs: 2,
-  fetchGatherMs: 100,
-  /** A body, from its head to its end: a model's long answer takes a minute or two. */
-  fetchBodyMs: 180_000,
-  /** A body that nobody reads holds a connection and a place among the pending requests for so long. */
-  fetchIdleMs: 15_000,
-  /** How long a connection is kept for the plugin's next request; servers keep theirs for five seconds and more. */
-  fetchKeepAliveMs: 4_000,
-  /** Shorter secrets are found in innocent answers; longer ones are no header any more. */
-  secretChars: 8,
-  secretMaxChars: 4_096,
-  /** Headers of a request, names and values together: what common servers take. */
-  fetchHeaderBytes: 8 * 1024,
-  fetchUrlChars: 8 * 1024,
-  /** Requests one plugin may have pending: each may hold two bodies in the gateway's memory. */
-  pendingFetches: 16,
-  /** Requests of one plugin, per window: stops loops through servers that lost their cause, and floods. */
-  fetchesPerWindow: 300,
-  fetchWindowMs: 60_000,
-  /** How many requests' causes are remembered for `host.rejoin`, and for how long. A loop that takes longer than that per round is no flood. */
-  causeTokens: 10_000,
-  causeTokenMs: 600_000,
-  /** Runs whose cause is remembered for work that outlives them (timers, detached promises). */
-  rememberedRuns: 10_000,
-  /** How many runs may cause each other before the next one is refused. */
-  recursionDepth: 8,
-  /** Patches of one session by one plugin, per window: catches loops whose cause was lost on the way. */
-  patchesPerWindow: 32,
-  patchWindowMs: 10_000,
-  /** Functions a plugin has handed out and that were not called: an approval may take ten minutes, one that is not asked for is never called. Older ones are forgotten. */
-  keptFunctions: 4_096,
-  /** A plugin's store: its keys and values together, one of each, and the number of entries as a share of the bytes, since SQLite needs about so many for the smallest. */
-  kvBytes: 10 * 1024 * 1024,
-  kvKeyBytes: 1_024,
-  kvValueBytes: 256 * 1024,
-  kvBytesPerEntry: 64,
-  /** Keys that are read at once, entries that are listed at once, and the bytes of them that are answered at once: a page is parsed in one turn. */
-  kvKeys: 128,
-  kvPage: 1_000,
-  kvPageUsual: 100,
-  kvPageBytes: 1024 * 1024,
-  /** Nothing that is to be forgotten some day is to be kept for longer. */
-  kvTtlMs: 10 * 365 * 24 * 3_600_000,
-  /** How often an update is tried when others change the entry meanwhile. */
-  kvTries: 100,
-  /** Entries that have run out and are deleted along with every write, and at once where room is needed: 256 take about a millisecond. */
-  kvSweep: 8,
-  kvSweepMany: 256,
-  /** Questions of one plugin to its store, per window: at about 30 µs each they take a twentieth of the gateway's thread. */
-  kvOpsPerWindow: 20_000,
-  kvWindowMs: 10_000,
-  /** How long it is remembered which chain wrote an entry, and of how many entries. A loop that takes longer than that per round is slower than the rate of patches allows for. */
-  kvCauseMs: 10_000,
-  kvCauses: 1_000,
-  /** Jobs that one plugin may have waiting, and what each may carry. */
-  jobs: 1_000,
-  jobDataBytes: 64 * 1024,
-  /** A shorter delay is taken for this one: a job is written to disk twice, and for less there are timers. */
-  jobDelayMs: 100,
-  jobMaxDelayMs: 10 * 365 * 24 * 3_600_000,
-  /** A cron pattern: five fields with lists in them fit. To find that one never comes took 36 ms at first and 5 ms later, hence a rate. */
-  cronChars: 128,
-  cronsPerWindow: 100,
-  /** Questions of one plugin to the schedule, of all kinds; to list a thousand jobs takes a millisecond. */
-  schedulesPerWindow: 1_000,
-  scheduleWindowMs: 10_000,
-  /** Jobs of one plugin that run at a time: after a long night a thousand may be due. */
-  jobsAtOnce: 8,
-  /** A job that was begun so many times and never ended, because the gateway died each time, is given up. */
-  jobAttempts: 5,
-  /** How long another process waits for a job that was begun, when it cannot see whether who began it is still there. Longer than any job may take. */
-  jobLeaseMs: 660_000,
-  /** The longest that the clock of the jobs sleeps: the machine may sleep too, its time be set, and another process write jobs. */
-  jobLookMs: 60_000,
-  /**
-   * How much is written to a store's log before a thread is asked to move it into the file, which waits for the disk: 40 to 170 ms were seen on a busy one.
-   * After that the log is begun anew, and there the writer itself waits for the disk, once: so not more often than needed.
-   */
-  storeLogBytes: 8 * 1024 * 1024,
-  /** Pages of a log, 32 MB, at which SQLite does it at once, on the gateway's thread: the other one did not get to it. */
-  storeCheckpointPages: 8_192,
-  /** How long that thread is kept for the next time: it takes about 10 MB. */
-  storeThreadIdleMs: 10_000,
-  /** How long work on a store waits for another process's lock, in all and at most between two tries. A transaction of ours takes well under a millisecond. */
-  storeBusyMs: 2_000,
-  storeRetryMs: 16,
-  /** Handlers, tools, commands and the like that one plugin may register. */
-  handlers: 512,
-  /** What a plugin says about one of its tools or commands: a long manual and a large JSON Schema fit in. */
-  declarationChars: 64 * 1024,
-  /** Wall time of one call of a tool, a command, a gateway method or a job: an agent waits for it, and it does real work. */
-  functionWallMs: 60_000,
-  /** How deep the answer of a tool, and what is said about one, may nest: more than any JSON Schema that was seen, far less than a stack holds. */
-  functionDepth: 256,
-  /** Members of `api` that a plugin looks for in vain, and that are remarked upon. */
-  touchedMembers: 96,
-  /** What a service of a plugin's gets to end in, when the host closes or the plugin is loaded again. */
-  serviceStopMs: 5_000,
-  /** A plugin's own files, as far as its cell gets them: the largest are left out. They are on its heap, and are sent with its code in one frame. */
-  packageBytes: 4 * 1024 * 1024,
-  packageFiles: 2_000,
-  /** As they are sent: a third longer at most, and the names of all that were found. */
-  packageSentChars: 8 * 1024 * 1024,
-  /** Files that are looked at to find these, and how deep. */
-  packageLooks: 20_000,
-  packageDepth: 32,
-  /** A plugin's volume: usual, and at most. All of it is on its cell's heap, and crosses in one frame, a third longer. */
-  volumeBytes: 4 * 1024 * 1024,
-  volumeMaxBytes: 8 * 1024 * 1024,
-  /** Files and folders of a volume; the characters of all their paths, of one path and one name, and how deep: what a frame can hold, and what Linux allows. */
-  volumeFiles: 10_000,
-  volumePathsChars: 1024 * 1024,
-  volumePathChars: 512,
-  volumeNameBytes: 255,
-  volumeDepth: 32,
-  /** Changes in one message: so many take about 10 ms of the gateway's thread. */
-  volumeChanges: 256,
-  /** What a volume may be made to write down per window, a change counting as so many bytes at least. At 30 µs each, changes then take a twentieth of the gateway's thread. */
-  volumeChangeBytes: 4_096,
-  volumeWriteBytes: 64 * 1024 * 1024,
-  volumeWindowMs: 10_000,
-  /** Pieces that a file's content may be kept in before it is made one again: every append is a piece. */
-  volumePieces: 256,
-  /** Scratch space of a cell: on its heap, and gone with it. */
-  tmpBytes: 1024 * 1024,
-  tmpFiles: 1_000,
-  /** Installed plugins, and `creel.lock`: a few kilobytes each. */
-  installedPlugins: 1_000,
-  lockBytes: 16 * 1024 * 1024,
-  /** What is kept of one installed plugin: bundle, map, its own files, and its package as it was fetched. */
-  storedFiles: 20_000,
-  storedBytes: 256 * 1024 * 1024,
-  /** Of installed plugins: files up to this size are read at once, and for how long that may go on before the event loop turns. */
-  readAtOnceBytes: 256 * 1024,
-  readingMs: 8,
-  /** How long a change of the state folder waits for another process's, in all and at most between two tries. One takes about 50 ms. */
-  stateBusyMs: 15_000,
-  stateRetryMs: 25,
-  /** What no plugin refers to any more is kept for this long: somebody may have read the lock just before, and read the files now. */
-  retiredMs: 600_000,
-  /** How often an edit of `creel.json` is tried again because somebody else wrote it meanwhile. */
-  configTries: 10,
-  /**
-   * The audit log: all its files together, unless the operator says otherwise; weeks of blocked calls. A quarter of it is for what happened to plugins and
-   * what they used, so that nobody gets that out of the log by failing often. Each part is so many files: the oldest is what is given up at once.
-   */
-  auditBytes: 32 * 1024 * 1024,
-  auditMinBytes: 256 * 1024,
-  auditFiles: 4,
-  /** Of one event, context or result; of all in one line; and of one text such as a reason. */
-  auditValueChars: 4_096,
-  auditLineChars: 64 * 1024,
-  auditTextChars: 500,
-  auditCalls: 256,
-  /** Longer than this together, event and answers are not gone through again to find out what each handler saw: that takes the gateway's thread 5 ms. */
-  auditReplayChars: 256 * 1024,
-  /** What waits to be written: so many lines, of runs with so many characters. It is written this often, and no longer at a time. */
-  auditQueue: 1_000,
-  auditQueueChars: 16 * 1024 * 1024,
-  auditFlushMs: 250,
-  auditSliceMs: 4,
-  /** Of the same hook, plugin and decision so many runs per window: a plugin that fails on every call must not push out what others did. */
-  auditRunsPerWindow: 50,
-  auditWindowMs: 10_000,
-  /** How often what plugins have used is written, if it has changed; the first time sooner, then twice as late each time. */
-  auditUsageMs: 60_000,
-  auditFirstUsageMs: 2_000,
-  /** Origins and methods of one plugin's requests that are told apart. */
-  auditRequests: 64,
-  auditPathChars: 200,
-  /** Length of a plugin's id and of a hook's name. */
-  nameChars: 128,
-  /** How long `close` waits for runs in flight before it ends them. */
-  drainMs: 5_000,
-  /** A new sandbox (process or thread) must say it is ready within this; about 0.1 s is normal. */
-  sandboxStartMs: 10_000,
-  /** How long a thread may take to dispose of its cells before it is terminated. */
-  threadEndMs: 1_000,
-  /** A sandbox that dies is started again at once; from this many deaths in a minute on with a delay, which doubles up to the maximum. */
-  restartsPerMinute: 10,
-  restartBackoffMs: 50,
-  restartBackoffMaxMs: 5_000,
-  /**
-   * The breaker (host/circuit.ts). A call that failed is a point, and a good one takes it back: a plugin that fails now and then is left
-   * alone. What cost a cell or a whole budget counts more, and three of those are no accident; what cost a lane or the process is
-   * enough by itself, because its neighbours paid too.
-   */
-  strikePoints: { failed: 1, timeout: 5, cpu: 5, memory: 5, crashed: 5, killed: 15 },
-  breakerPoints: 15,
-  /** Points older than this do not count. */
-  breakerWindowMs: 60_000,
-  /** How long a breaker stays open: long enough for a passing cause to pass, then doubling up to the maximum, so that an outage of hours costs few calls. */
-  breakerOpenMs: 30_000,
-  breakerMaxOpenMs: 600_000,
-  /** So many openings, or so many sandboxes taken down, within this time: it will not mend by itself. VS Code stops at three crashes in five minutes. */
-  breakerOpens: 3,
-  breakerKills: 3,
-  breakerMemoryMs: 600_000,
-  /** Sandboxes a plugin may take down by being loaded, ever: once may be an accident, and nobody asked for a third time. */
-  breakerLoadKills: 2,
-  /**
-   * A package's archive, as it is fetched and as it unpacks. Plugins of hooks take kilobytes; the largest that bundle their dependencies take some 10 MB.
-   * Folders count as entries, since each is one more thing on the disk.
-   */
-  archiveBytes: 32 * 1024 * 1024,
-  archiveUnpackedBytes: 128 * 1024 * 1024,
-  archiveEntries: 5_000,
-  archiveDepth: 32,
-  archivePathBytes: 1_024,
-  /** What every common file system allows. */
-  archiveNameBytes: 255,
-  /** How many times larger it may become. Text becomes 4 to 10 times larger, many tiny files 70 times, a bomb 1,000 times. Small ones are not judged: nothing comes of them. */
-  archiveRatio: 200,
-  archiveRatioFromBytes: 4 * 1024 * 1024,
-  /** A header that extends the next one: a path and a few numbers. */
-  archiveHeaderBytes: 64 * 1024,
-  archiveMs: 60_000,
-  /** package.json and a plugin's manifest. A large JSON Schema of its configuration fits in, and is nested about half as deep. */
-  manifestBytes: 256 * 1024,
-  manifestDepth: 64,
-  /** How long a plugin that is to be installed is watched after it has registered: what it began goes on for a moment. */
-  rehearsalMs: 250,
-  /** Lines and refusals of it that are kept meanwhile. */
-  rehearsalFacts: 1_000,
-  /** `creel serve`. A frame holds the largest event and what JSON adds to it. */
-  serveFrameBytes: 16 * 1024 * 1024,
-  /** Gateways and tails of one machine: a handful. */
-  serveConnections: 64,
-  /** Requests of one connection that wait for an answer. */
-  servePending: 1_000,
-  serveSubscriptions: 32,
-  /** What waits for a reader that does not read; past this it is hung up on. Two of the largest frames. */
-  serveBufferBytes: 32 * 1024 * 1024,
-  /** A stranger must say who it is within this; either side must answer a hello. */
-  serveHelloMs: 5_000,
-  /** News about plugins are sent together. */
-  serveStateMs: 10,
-  /** Approval requests: OpenClaw's default and cap. */
-  approvalMs: 120_000,
-  maxApprovalMs: 600_000,
+  /** A call, and what goes in and out of it. */
+  call: {
+    /** Wall time of one call on an awaited hook whose catalog entry names none: no call may wait for ever. */
+    awaitedWallMs: 15_000,
+    /** Wall time of one call on an observe hook. The gateway does not wait for it, so it may take longer. */
+    observeWallMs: 30_000,
+    /** The highest wall budget that an operator or author can set. It is OpenClaw's own cap. */
+    maxWallMs: 600_000,
+    /**
+     * CPU time of one call. A hook handler takes microseconds. 100 ms is a thousand times that, and still short for
+     * other plugins in the lane.
+     */
+    cpuMs: 100,
+    /** The highest CPU budget that an operator can set: a turn blocks its lane. */
+    maxCpuMs: 5_000,
+    /**
+     * The highest CPU budget that an author can set without the operator: the lane's other plugins did not agree to it.
+     */
+    maxAuthorCpuMs: 250,
+    /**
+     * A turn's budget is CPU time, but V8 can only be stopped by a wall clock. It is stopped after this many times its
+     * budget, times the number of threads that want each CPU, plus this much. So an idle machine stops a loop early,
+     * and on a busy one a thread still gets its whole budget. With four busy processes on two cores an innocent turn
+     * that builds a text of 1 MB took over 200 ms.
+     */
+    turnStretch: 1.5,
+    turnSlackMs: 100,
+    /** The highest number of threads per CPU that is taken into account. */
+    maxCpuPressure: 8,
+    /**
+     * V8 was told to stop a turn. If the thread stays in the cell for this much more CPU time, V8 cannot stop it. CPU
+     * time, not wall time: leaving a cell takes under 5 ms of it, but isolated-vm's clock holds a lock in a busy loop
+     * meanwhile, and with eight processes on two cores a stop was seen to take 1.6 s.
+     */
+    stopCpuMs: 150,
+    /** Top-level code plus `register`: three times a call's budget, since it happens once. */
+    loadCpuMs: 300,
+    /** The total wall time of a `register` that awaits something. */
+    loadWallMs: 5_000,
+    /**
+     * Reading a cell's mail takes a few string operations of the bootstrap. The clock only guards against a bug, and
+     * against being descheduled.
+     */
+    mailMs: 250,
+    /** Heap of one cell. V8 itself needs about 1.3 MB of it. */
+    heapMb: 32,
+    /** A run that is not over by then gets a clock of its own. Until then one clock per lane is enough. */
+    youngRunMs: 20,
+    /** An event and its context as JSON text. 100 KB of messages are normal, megabytes are not. */
+    eventBytes: 8 * 1024 * 1024,
+    /** A handler's result as JSON text. */
+    resultBytes: 1024 * 1024,
+    /**
+     * Bounds of a result's text, checked before it is parsed: how deep it nests (JSON.stringify overflows its stack at
+     * some thousands), and how many values it has. The gateway needs about 50 ms to check and merge 20,000 keys; a
+     * million took ten seconds.
+     */
+    resultDepth: 1_000,
+    resultValues: 20_000,
+    /** An error as it leaves a cell: message and stack, however they are escaped. */
+    errorBytes: 64 * 1024,
+    /** Requests to the host of one call. A handler that needs more is a loop. */
+    hostCalls: 200,
+    /** Text of an error that leaves a cell: message and stack. */
+    errorMessageChars: 500,
+    errorStackChars: 4_000,
+    /** Timers one cell may have pending. */
+    timers: 1_000,
+    /** Calls that one cell may have pending. One more fails instead of waiting. */
+    pendingCalls: 4_096,
+    /** Length of a plugin's id and of a hook's name. */
+    nameChars: 128,
+  },
+  /** `runSync`: the gateway's thread blocks meanwhile. */
+  sync: {
+    /** The gateway's thread is blocked meanwhile: long enough for a busy lane, short enough not to feel like a hang. */
+    wallMs: 1_000,
+    /**
+     * A synchronous run whose lane is inside another plugin's turn also waits for that turn, for at most this much
+     * longer: a guard must not be skipped because another plugin is slow. The longest turn within the default budget
+     * takes 0.25 s, on a crowded machine 1.3 s.
+     */
+    neighbourMs: 1_300,
+    /**
+     * How a blocking caller waits for the sandbox process: it polls, sleeps, and polls again. Each sleep is a share of
+     * the time waited so far, so that a response is found at most that much later. The shortest is about the cost of
+     * waking up; the longest keeps polling cheap.
+     */
+    napShare: 0.06,
+    napMs: 0.02,
+    napMaxMs: 1,
+  },
+  /** Supervising sandbox processes and lanes. */
+  sandbox: {
+    /**
+     * How often the lanes are checked from outside while they work, how long they must have been idle to be checked
+     * less often, and how often then.
+     */
+    watchMs: 25,
+    watchQuietMs: 1_000,
+    watchIdleMs: 250,
+    /**
+     * A thread that was found asleep inside a cell this many times, without any CPU time in between, was parked by V8
+     * for lack of memory.
+     */
+    parkedLooks: 8,
+    /** If the kernel does not report a thread's CPU time: a turn that takes this many times its budget is stuck. */
+    stuckFactor: 4,
+    /**
+     * A thread that got no CPU for this long inside a turn: the machine is overloaded, or the sandbox lies. It is
+     * replaced, and no plugin is blamed.
+     */
+    starvedMs: 15_000,
+    /**
+     * How often the host checks a sandbox that has old runs in it, and after how many checks without a sign of life it
+     * counts as dead.
+     */
+    superviseMs: 50,
+    lostBeats: 20,
+    /**
+     * Before a process is killed: how long its other lanes may finish their work. isolated-vm suspends stuck threads,
+     * with any lock they hold, 5 s after their timeout.
+     */
+    drainLanesMs: 50,
+    /** A spare process is started when the sandbox has been up for this long. Short-lived hosts do without. */
+    spareDelayMs: 1_000,
+    /** The delay of the next spare once one was used: the replacement first has the machine to itself for loading. */
+    spareAgainMs: 250,
+    /**
+     * Cells that are made side by side when a fresh lane gets many plugins: the lane's thread makes the isolate of one
+     * while two others are filled. Four or eight gave nothing more on two cores.
+     */
+    cellsAtOnce: 4,
+    /**
+     * Memory of a whole sandbox process, as the kernel counts it. Dozens of cells with full heaps fit, with memory that
+     * V8 does not count (ICU, compiled code).
+     */
+    memoryMb: 1_024,
+    /** From this share of it on, lanes measure how much each cell takes, which costs a turn about 20 µs. */
+    tightMemory: 0.5,
+    /**
+     * A cell is blamed for a process that grew too large if it took this share of the growth since then, and this many
+     * times as much as any other cell.
+     */
+    growthShare: 0.5,
+    growthLead: 2,
+    /**
+     * The lane enforces wall budgets. The host waits this much longer before it concludes that the lane itself is
+     * stuck.
+     */
+    laneGraceMs: 150,
+    /** How much the sandbox process may write to stderr. Only the end of it is kept. */
+    stderrBytes: 1024 * 1024,
+    /** When a link ended with its process: how long to wait for the process's exit, which says more. */
+    linkEndMs: 250,
+    /** How long `close` waits for running runs before it ends them. */
+    drainMs: 5_000,
+    /** A new sandbox (process or thread) must report that it is ready within this time. About 0.1 s is normal. */
+    startMs: 10_000,
+    /** How long a thread may take to dispose of its cells before it is terminated. */
+    threadEndMs: 1_000,
+    /**
+     * A sandbox that dies is restarted at once. From this many deaths in a minute on, a restart is delayed; the delay
+     * doubles up to the maximum.
+     */
+    restartsPerMinute: 10,
+    restartBackoffMs: 50,
+    restartBackoffMaxMs: 5_000,
+    /**
+     * How late the timers of a sandbox's threads may fire, so that one wake-up serves several. Node's own timers are no
+     * finer.
+     */
+    timerSlackMs: 1,
+  },
+  /** A lane's loop, and its cells' shares of it. */
+  lane: {
+    /**
+     * How long a lane holds back answers for the rest of their batch. The host is awake while it waits and may as well
+     * begin (0.05 to 1 ms were tried).
+     */
+    flushMs: 0.1,
+    /**
+     * Due timers and responses to plugins' requests: how long a lane serves them before it returns to its event loop,
+     * which brings calls. A turn that takes longer ends that. One round of the event loop takes about 5 µs, a short
+     * turn 10. No turn counts as less than the second number, so that a cell with many short turns gives way, too.
+     */
+    queueSliceMs: 0.25,
+    queueTurnMs: 0.01,
+    /**
+     * What a turn left behind after it had answered (a log line of a detached promise) is fetched at most this much
+     * later.
+     */
+    sweepMs: 2,
+    /**
+     * After so many characters that came out of cells, the lane frees those that are no longer used: in 1 to 2 ms, or
+     * in about 10 if so many bytes stay that they must have grown old.
+     */
+    copiedChars: 32 * 1024 * 1024,
+    externalBytes: 128 * 1024 * 1024,
+    /** A turn shorter than this is not worth reading the CPU clock for. */
+    quickTurnMs: 1,
+    /**
+     * Waiting calls of one handler may run as a batch in one turn, since entering a cell costs as much as a quick
+     * handler takes: at most this many, with this much to read or to answer, and only after this many batchable turns
+     * in a row: quick, answered at once, with nothing left behind.
+     */
+    batchCalls: 32,
+    batchBytes: 64 * 1024,
+    batchableTurns: 64,
+    /**
+     * Requests of one cell, of all kinds, per second: more than any service answers. Beyond it the lane refuses them.
+     */
+    requestsPerSecond: 5_000,
+    /** A lane reports a cell's CPU time whenever it has grown by this much. */
+    cpuReportUs: 50_000,
+    /**
+     * After a turn that took long (the plugin, or a busy machine?) the CPU clock is read for this many turns. Reading
+     * it for all turns would cost more than a short turn.
+     */
+    waryTurns: 64,
+    /** Mail longer than this takes the lane a measurable time to read. The time is measured and charged to the cell. */
+    mailMeasuredChars: 16 * 1024,
+    /**
+     * Share of its lane's time that a plugin may hold over a few seconds while others live there: in turns of a
+     * millisecond or more, and in turns that no call waits for. Beyond it, the plugin moves to the slow lane, without a
+     * strike: it broke no budget, but other plugins wait for it. A quarter allows calls of 5 ms, fifty times a second.
+     * Three seconds are eight of the longest turns, and longer than a start-up.
+     */
+    share: 0.25,
+    shareMs: 3_000,
+    /**
+     * The same for all plugins of a lane in total. Beyond it the plugin that holds the most is moved; otherwise many
+     * could share what one may not take.
+     */
+    sharesTogether: 0.5,
+  },
+  /** Polling a link for a moment instead of blocking on it. */
+  poll: {
+    /**
+     * How long a side polls while nothing comes. Much less is worse than nothing if the kernel has put lane and gateway
+     * on one CPU, because it takes about as long to move one of them (calls after a pause took 40 and 90 µs with 0.2
+     * ms, 16 and 25 µs with 1 ms). Under a stream of calls a lane returns to its event loop, which runs the plugins'
+     * timers, once per this time.
+     */
+    idleMs: 1,
+    /** Share of its time that a side may spend polling in vain. */
+    wastedShare: 0.05,
+    /**
+     * If this many threads want each CPU, a polling thread keeps others from running: calls took 5 to 11 % less time
+     * without polling.
+     */
+    cpuPressure: 2,
+  },
+  /** What travels between host and lane. */
+  frames: {
+    /**
+     * One frame on a lane's link: an event, a context and a header. A longer one comes from a broken or hostile peer.
+     */
+    bytes: 20 * 1024 * 1024,
+    /**
+     * One frame that a lane sends: the longest text that a plugin may leave (a result, an argument: eventBytes), and
+     * earlier results that were not sent yet.
+     */
+    laneBytes: 12 * 1024 * 1024,
+    /** One frame of the sandbox process's main thread: a few numbers, or a last message. */
+    controlBytes: 16 * 1024,
+    /** The header of a message from a lane: a few numbers. Of a reply: five numbers for each handler. */
+    headerChars: 4 * 1024,
+    replyHeadChars: 256 * 1024,
+    /**
+     * A frame that comes in more pieces than this, plus one for every 256 bytes, is meant to keep the reader busy. The
+     * kernel passes on some kilobytes at a time.
+     */
+    pieces: 1_024,
+    pieceBytes: 256,
+    /**
+     * Unsolicited messages of a lane (log lines, requests to the host) per time slice, where 16 KB count as one
+     * message. Beyond that the host stops reading until the slice is over, so the lane waits. And after this much of
+     * the gateway's time in a row, other work runs for as long as that took.
+     */
+    intakeSliceMs: 20,
+    intakeMessages: 512,
+    intakeMs: 10,
+    /**
+     * Unread data in a lane's socket beyond which the host sends no more runs and reads no more requests: a few of the
+     * largest events.
+     */
+    unreadBytes: 16 * 1024 * 1024,
+    /**
+     * Messages of the sandbox process's main thread between two checks of the watchdog. Each lane sends ten; a busy
+     * gateway finds more.
+     */
+    controlMessages: 2_000,
+  },
+  /** A plugin that is inspected with a debugger, and profiles. */
+  inspect: {
+    /** isolated-vm may miss a message while an isolate is about to pause; a message without effect wakes it up. */
+    wakeMs: 25,
+    /** One message from an inspected cell. It fits into a frame of a lane; heap snapshots come in pieces. */
+    messageBytes: 8 * 1024 * 1024,
+    /** One message of a debugger: its own expressions and breakpoints. */
+    clientBytes: 16 * 1024 * 1024,
+    /** The author's sources that a debugger gets with the source map: one file, and all together. */
+    sourceBytes: 2 * 1024 * 1024,
+    sourcesBytes: 16 * 1024 * 1024,
+    /** The port that debuggers try first: Node's own. */
+    port: 9_229,
+  },
+  /** Bundling a plugin. */
+  bundler: {
+    /**
+     * A plugin's bundle. `compileScript` cannot be interrupted, and a 22 MB source took 3.3 s. Packages with tables in
+     * them, such as js-tiktoken, make 5.6 MB.
+     */
+    bundleBytes: 8 * 1024 * 1024,
+    /** Its source map, without the sources. It is rarely longer than the code. */
+    mapBytes: 16 * 1024 * 1024,
+    /**
+     * The mappings of a source map, read at a plugin's first error at about 15 ms per MB. Without them, positions are
+     * those of the bundle.
+     */
+    sourceMapChars: 4 * 1024 * 1024,
+    /** The files that a bundle is made from, with types, comments and unused packages. */
+    inputBytes: 64 * 1024 * 1024,
+    /**
+     * Time and memory of one bundle on a busy machine. The worst 4 MB that were tried, a million small arrays, took 6 s
+     * and 0.7 GB.
+     */
+    wallMs: 30_000,
+    memoryMb: 1_024,
+    /**
+     * A second bundler is started when this many plugins wait, or when the first has worked on one of them for this
+     * long. Starting it takes 0.1 to 0.2 s, a small bundle 4 ms.
+     */
+    backlog: 16,
+    slowMs: 500,
+    /** How long a bundler is kept for the next plugin: hosts open, and plugins reload, in bursts. */
+    idleMs: 2_000,
+  },
+  /** A plugin's log lines. */
+  log: {
+    /** One log line of a plugin. */
+    bytes: 4 * 1024,
+    /** Log lines of one call. Further ones are counted and summarised in one line. */
+    lines: 200,
+    /** Log lines of one plugin per window, from all sources. */
+    linesPerWindow: 2_000,
+    windowMs: 10_000,
+    /** A failing store is reported once per this time: a full disk fails every request. */
+    failureMs: 60_000,
+  },
+  /** Breakers, circuits and quarantine. */
+  blame: {
+    /** Share of one CPU that a plugin may take over a minute. Only heavy traffic reaches it without intent. */
+    cpuShare: 0.9,
+    cpuShareMs: 60_000,
+    /**
+     * The breaker (host/blame/circuit.ts). A failed call is a point, and a good one takes it back, so that a plugin
+     * with occasional failures is left alone. A failure that cost a cell or a whole budget counts more; three of those
+     * are no accident. One that cost a lane or the process is enough by itself, because other plugins paid, too.
+     */
+    strikePoints: { failed: 1, timeout: 5, cpu: 5, memory: 5, crashed: 5, killed: 15 },
+    breakerPoints: 15,
+    /** Points older than this do not count. */
+    breakerWindowMs: 60_000,
+    /**
+     * How long a breaker stays open: long enough for a passing cause to pass. The time doubles up to the maximum, so
+     * that an outage of hours costs few calls.
+     */
+    breakerOpenMs: 30_000,
+    breakerMaxOpenMs: 600_000,
+    /**
+     * After this many openings, or this many sandboxes taken down, within this time, the plugin will not recover by
+     * itself. VS Code stops at three crashes in five minutes.
+     */
+    breakerOpens: 3,
+    breakerKills: 3,
+    breakerMemoryMs: 600_000,
+    /** Sandboxes that a plugin may take down by being loaded, ever: once may be an accident, three times are not. */
+    breakerLoadKills: 2,
+  },
+  /** A plugin's requests to the host. */
+  requests: {
+    /**
+     * Requests to the host (session, fetch) that one plugin may have pending, and the size of one and of its response.
+     */
+    pending: 64,
+    /**
+     * Requests of one plugin that wait inside its cell until the host takes them: a busy gateway patches thousands of
+     * sessions at once.
+     */
+    waiting: 4_096,
+    bytes: 256 * 1024,
+    /**
+     * Values in the argument of one request, and how deep they nest: more than any of our APIs needs. Every value costs
+     * the gateway an object and a check.
+     */
+    values: 20_000,
+    depth: 64,
+  },
+  /** The gateway's own time that one plugin may take. */
+  gateway: {
+    /**
+     * Milliseconds of the gateway's thread per second that the requests of one plugin may take: a twentieth of it.
+     * After a rest two seconds' worth are free: a thousand requests of a burst of calls. But only this much in a row: a
+     * page of a store takes about 4 ms, and 10 ms do not feel like a stall.
+     */
+    msPerSecond: 50,
+    burstMs: 100,
+    sprintMs: 10,
+    /**
+     * After the burst requests wait, for at most this long and with this much text in total: an awaited handler has 15
+     * s in all.
+     */
+    waitMs: 10_000,
+    queueChars: 16 * 1024 * 1024,
+    /**
+     * The assumed rate at which text travels between gateway and lane (6 MB of a request took 30 ms of CPU time). Short
+     * texts are not counted.
+     */
+    charsPerMs: 256 * 1024,
+    freeChars: 4 * 1024,
+    /** Results longer than this are measured, too. Beyond this level, five seconds' worth, they are refused unread. */
+    resultChars: 16 * 1024,
+    debtMs: 250,
+  },
+  /** `crypto.subtle`. */
+  subtle: {
+    /**
+     * `crypto.subtle` is answered in the lane, by threads that all cells of a sandbox share: bytes of one request, its
+     * text (base64, a key, an algorithm), and concurrent requests of one cell.
+     */
+    bytes: 512 * 1024,
+    requestChars: 1024 * 1024,
+    atOnce: 2,
+    /**
+     * Beyond these one request takes seconds of a thread: PBKDF2's rounds, an RSA key's bits, the derived bits. PBKDF2
+     * does all its rounds for every block of the hash's length: 512 bits with 600,000 rounds of SHA-256, as OWASP
+     * recommends, take half a second. From the last number on it counts as long work.
+     */
+    iterations: 1_000_000,
+    rounds: 1_200_000,
+    quickRounds: 10_000,
+    modulusBits: 4_096,
+    /**
+     * An asymmetric key as text: four times what an RSA key of that size takes. Longer numbers in it only serve to keep
+     * a thread busy.
+     */
+    keyChars: 16 * 1024,
+    derivedBits: 64 * 1024,
+  },
+  /** `fetch`. */
+  fetch: {
+    /**
+     * The total time of one HTTP request: name, connection, redirects and body. As long as an observer may take, and
+     * longer than an awaited handler.
+     */
+    wallMs: 30_000,
+    /**
+     * How often, and for how long at first, a silent name server is tried before the name does not resolve. Well under
+     * a request's time.
+     */
+    lookUpMs: 2_000,
+    lookUpTries: 2,
+    /** Concurrent name lookups of one plugin. Most plugins have one or two origins. */
+    lookUps: 8,
+    /**
+     * DNS answers are kept as long as they say, but no longer than this; failures for as long as a retry by hand takes.
+     * Bounds of the cache: names, and addresses of each.
+     */
+    lookUpKeptMs: 10_000,
+    lookUpFailedMs: 1_000,
+    lookUpsKept: 256,
+    lookUpAddresses: 16,
+    /** Of the hosts file, which is read on the gateway's thread: a thousand lines. */
+    hostsFileBytes: 64 * 1024,
+    /** Redirects of one request. Browsers follow 20; an API that needs more than a few is a loop. */
+    redirects: 5,
+    /** Body of a request. As JSON it is at worst six times as long and must fit into a frame. */
+    requestBytes: 1024 * 1024,
+    /** A cell with a longer body first asks whether the target is granted. */
+    askChars: 32 * 1024,
+    /**
+     * Body of a response, decompressed. It comes in pieces, but most plugins collect them: an eighth of a cell's heap.
+     */
+    responseBytes: 4 * 1024 * 1024,
+    /**
+     * This much of a body travels with the head if it arrives within this time after it: most responses are one
+     * message.
+     */
+    inlineBytes: 64 * 1024,
+    inlineMs: 20,
+    /** The rest travels in pieces of at most this size, which fit into a frame even six times as long. */
+    chunkBytes: 256 * 1024,
+    /**
+     * A piece waits for more data to join it, longer the more pieces there were. So a stream of events feels immediate
+     * at first, and one that lasts as long as a handler may still needs fewer requests than a call has.
+     */
+    gatherStepMs: 2,
+    gatherMs: 100,
+    /** A body, from its head to its end: a model's long answer takes a minute or two. */
+    bodyMs: 180_000,
+    /** How long an unread body holds a connection and a place among the pending requests. */
+    idleMs: 15_000,
+    /** How long a connection is kept for the plugin's next request. Servers keep theirs for five seconds and more. */
+    keepAliveMs: 4_000,
+    /** Headers of a request, names and values in total: what common servers accept. */
+    headerBytes: 8 * 1024,
+    urlChars: 8 * 1024,
+    /** Pending requests of one plugin: each may hold two bodies in the gateway's memory. */
+    pending: 16,
+    /** Requests of one plugin per window: stops loops through servers that lose the cause, and floods. */
+    perWindow: 300,
+    windowMs: 60_000,
+  },
+  /** Named secrets. */
+  secrets: {
+    /** Shorter secrets would be found in innocent responses; longer ones do not fit a header. */
+    minChars: 8,
+    maxChars: 4_096,
+  },
+  /** Causal chains and the recursion guard. */
+  causality: {
+    /**
+     * How many requests' causes are remembered for `host.rejoin`, and for how long. A loop with longer rounds is no
+     * flood.
+     */
+    causeTokens: 10_000,
+    causeTokenMs: 600_000,
+    /** Runs whose cause is remembered for work that outlives them (timers, detached promises). */
+    rememberedRuns: 10_000,
+    /** How many runs may cause each other before the next one is refused. */
+    recursionDepth: 8,
+    /** Patches of one session by one plugin per window: catches loops whose cause was lost. */
+    patchesPerWindow: 32,
+    patchWindowMs: 10_000,
+    /**
+     * Functions that a plugin handed out and the host did not call yet. An approval may take ten minutes; one that the
+     * user is never shown is never called. Older functions are dropped.
+     */
+    keptFunctions: 4_096,
+  },
+  /** `api.kv`. */
+  kv: {
+    /**
+     * A plugin's store: all keys and values, one of each, and the number of entries as a share of the bytes, since
+     * SQLite needs about this many for the smallest.
+     */
+    bytes: 10 * 1024 * 1024,
+    keyBytes: 1_024,
+    valueBytes: 256 * 1024,
+    bytesPerEntry: 64,
+    /**
+     * Keys read at once, entries listed at once, and the bytes of them in one response: a page is parsed in one turn.
+     */
+    keys: 128,
+    page: 1_000,
+    pageUsual: 100,
+    pageBytes: 1024 * 1024,
+    /** The longest lifetime of an entry that has one. */
+    ttlMs: 10 * 365 * 24 * 3_600_000,
+    /** How often an update is tried when other calls change the entry meanwhile. */
+    tries: 100,
+    /**
+     * Expired entries that are deleted along with every write, and at once where room is needed: 256 take about a
+     * millisecond.
+     */
+    sweep: 8,
+    sweepMany: 256,
+    /**
+     * Requests of one plugin to its store per window: at about 30 µs each they take a twentieth of the gateway's
+     * thread.
+     */
+    opsPerWindow: 20_000,
+    windowMs: 10_000,
+    /**
+     * How long, and for how many entries, the host remembers which chain wrote an entry. A loop with longer rounds is
+     * slower than the patch rate allows.
+     */
+    causeMs: 10_000,
+    causes: 1_000,
+  },
+  /** `api.schedule`. */
+  schedule: {
+    /** Jobs that one plugin may have waiting, and what each may carry. */
+    jobs: 1_000,
+    jobDataBytes: 64 * 1024,
+    /** Shorter delays become this one: a job is written to disk twice, and timers serve shorter delays. */
+    jobDelayMs: 100,
+    jobMaxDelayMs: 10 * 365 * 24 * 3_600_000,
+    /**
+     * A cron pattern: five fields with lists fit. Finding out that a pattern never matches took 36 ms at first and 5 ms
+     * later, hence a rate.
+     */
+    cronChars: 128,
+    cronsPerWindow: 100,
+    /** Requests of one plugin to the schedule, of all kinds. Listing a thousand jobs takes a millisecond. */
+    perWindow: 1_000,
+    windowMs: 10_000,
+    /** Concurrent jobs of one plugin: after a long night a thousand may be due. */
+    jobsAtOnce: 8,
+    /** A job that was started this many times and never ended, because the gateway died each time, is given up. */
+    jobAttempts: 5,
+    /**
+     * How long another process waits for a started job if it cannot see whether the process that started it is alive.
+     * Longer than any job may take.
+     */
+    jobLeaseMs: 660_000,
+    /**
+     * The longest sleep of the job clock: the machine may sleep, its time may be set, and another process may write
+     * jobs.
+     */
+    jobLookMs: 60_000,
+  },
+  /** SQLite files of the host. */
+  storage: {
+    /**
+     * How much is written to a database's log before a thread moves it into the file, which waits for the disk: 40 to
+     * 170 ms were seen on a busy one. Then the log starts anew, and there the writer itself waits for the disk once, so
+     * this should not happen more often than needed.
+     */
+    logBytes: 8 * 1024 * 1024,
+    /**
+     * Pages of a log, 32 MB, at which SQLite does it at once on the gateway's thread, because the other thread did not
+     * get to it.
+     */
+    checkpointPages: 8_192,
+    /** How long that thread is kept for the next time: it takes about 10 MB. */
+    threadIdleMs: 10_000,
+    /**
+     * How long work on a database waits for another process's lock, in total and at most between two tries. Our
+     * transactions take well under a millisecond.
+     */
+    busyMs: 2_000,
+    retryMs: 16,
+  },
+  /** What a plugin registers and ships. */
+  plugin: {
+    /** Handlers, tools, commands and the like that one plugin may register. */
+    handlers: 512,
+    /** Values in everything that a plugin registers: 512 tools with a hundred values each in their schemas. */
+    registrationValues: 50_000,
+    /** What a plugin says about one of its tools or commands: a long manual and a large JSON Schema fit. */
+    declarationChars: 64 * 1024,
+    /**
+     * Wall time of one call of a tool, a command, a gateway method or a job: an agent waits for it, and it does real
+     * work.
+     */
+    functionWallMs: 60_000,
+    /**
+     * How deep a tool's answer, and its description, may nest: more than any JSON Schema that was seen, far less than a
+     * stack holds.
+     */
+    functionDepth: 256,
+    /** Unknown members of `api` that are reported for one plugin. */
+    unknownMembers: 96,
+    /** How long a plugin's service may take to stop when the host closes or the plugin reloads. */
+    serviceStopMs: 5_000,
+    /**
+     * The part of a plugin's own files that its cell gets: the largest are left out. They are on its heap, and are sent
+     * with its code in one frame.
+     */
+    packageBytes: 4 * 1024 * 1024,
+    packageFiles: 2_000,
+    /** Their size as sent: at most a third longer, with the names of all files found. */
+    packageSentChars: 8 * 1024 * 1024,
+    /** How many files are examined to find these, and how deep. */
+    packageLooks: 20_000,
+    packageDepth: 32,
+  },
+  /** A plugin's volume. */
+  files: {
+    /**
+     * A plugin's volume: default and maximum. All of it is on its cell's heap, and travels in one frame, a third
+     * longer.
+     */
+    bytes: 4 * 1024 * 1024,
+    maxBytes: 8 * 1024 * 1024,
+    /**
+     * Files and folders of a volume; characters of all paths, of one path and one name; depth: what a frame can hold,
+     * and what Linux allows.
+     */
+    files: 10_000,
+    pathsChars: 1024 * 1024,
+    pathChars: 512,
+    nameBytes: 255,
+    depth: 32,
+    /** Changes in one message: this many take about 10 ms of the gateway's thread. */
+    changes: 256,
+    /**
+     * What a volume may store per window. Each change counts as at least this many bytes. At 30 µs each, changes then
+     * take a twentieth of the gateway's thread.
+     */
+    changeBytes: 4_096,
+    /** Each file below a folder that is moved or removed is a row of its own, and costs about a quarter of a change. */
+    rowBytes: 1_024,
+    /**
+     * Rows that are written in one go, and how long that may take before the event loop runs. A folder may have ten
+     * thousand.
+     */
+    sliceRows: 64,
+    sliceMs: 5,
+    writeBytes: 64 * 1024 * 1024,
+    windowMs: 10_000,
+    /** Pieces in which a file's content is kept before they are joined: every append is a piece. */
+    pieces: 256,
+    /** Scratch space of a cell: on its heap, and lost with it. */
+    tmpBytes: 1024 * 1024,
+    tmpFiles: 1_000,
+  },
+  /** The state folder. */
+  /** Durable observe hooks, and what is remembered of sessions for their ends. */
+  outbox: {
+    /** Rows of one plugin that are delivered at the same time: below what a plugin may have pending, so that none is refused. */
+    atOnce: 8,
+    /** The pause after the first failed attempt; four times as long after each further one, up to the longest. */
+    firstPauseMs: 100,
+    longestPauseMs: 60_000,
+    /** Given up by age, not by count: an outage of the receiver is not the event's fault. */
+    maxAgeMs: 24 * 3_600_000,
+    /** An event during which the sandbox died, or that used up its time or memory, is tried so often in all. */
+    fatalAttempts: 2,
+    /** All rows together. Well below a disk's end: on a full disk SQLite cannot even delete. */
+    quotaBytes: 64 * 1024 * 1024,
+    /** How often a host looks for rows that another host left behind. */
+    lookMs: 5_000,
+    /** The operator is told of dead letters so often, per plugin. */
+    tellMs: 3_600_000,
+    /** What is remembered of a session that never ends. */
+    sessionMs: 30 * 24 * 3_600_000,
+  },
+  state: {
+    /** Installed plugins, and `creel.lock`: a few kilobytes each. */
+    installedPlugins: 1_000,
+    lockBytes: 16 * 1024 * 1024,
+    /** The shortest key of a lock: 128 bits cannot be tried out. */
+    lockKeyBytes: 16,
+    /** What is kept of one installed plugin: bundle, map, its own files, and its package as it was fetched. */
+    storedFiles: 20_000,
+    storedBytes: 256 * 1024 * 1024,
+    /**
+     * Of installed plugins: files up to this size are read at once, and how long that may take before the event loop
+     * runs.
+     */
+    readAtOnceBytes: 256 * 1024,
+    readingMs: 8,
+    /**
+     * How long a change of the state folder waits for another process, in total and at most between two tries. One
+     * takes about 50 ms.
+     */
+    busyMs: 15_000,
+    retryMs: 25,
+    /**
+     * How long unreferenced files are kept: another process may have read the lock just before, and read the files now.
+     */
+    retiredMs: 600_000,
+    /** How often an edit of `creel.json` is tried again because another process wrote it meanwhile. */
+    configTries: 10,
+  },
+  /** The audit log. */
+  audit: {
+    /**
+     * The audit log: size of all its files, unless the operator sets another; weeks of blocked calls. A quarter is for
+     * plugins' events and usage, so that a plugin cannot push them out by failing often. Each part is this many files;
+     * the oldest is dropped as a whole.
+     */
+    bytes: 32 * 1024 * 1024,
+    minBytes: 256 * 1024,
+    files: 4,
+    /** Of one event, context or result; of all in one line; of one text such as a reason. */
+    valueChars: 4_096,
+    lineChars: 64 * 1024,
+    textChars: 500,
+    calls: 256,
+    /**
+     * If event and answers are longer than this in total, the log does not work out what each handler saw: that takes 5
+     * ms of the gateway's thread.
+     */
+    replayChars: 256 * 1024,
+    /**
+     * What waits to be written: this many lines, of runs with this many characters. It is written this often, for at
+     * most this long at a time.
+     */
+    queue: 1_000,
+    queueChars: 16 * 1024 * 1024,
+    flushMs: 250,
+    sliceMs: 4,
+    /**
+     * Runs of the same hook, plugin and decision per window: a plugin that fails on every call must not push out what
+     * others did.
+     */
+    runsPerWindow: 50,
+    windowMs: 10_000,
+    /** How often plugins' usage is written if it has changed: the first time sooner, then twice as late each time. */
+    usageMs: 60_000,
+    firstUsageMs: 2_000,
+    /** Origins and methods that are counted separately for one plugin. */
+    requests: 64,
+    pathChars: 200,
+  },
+  /** What a host remembers and measures of itself for `host.runs`, `host.stats` and their readers. */
+  report: {
+    /**
+     * Recent runs: this many, and about this much memory of their events and answers. Few enough that most of them are gone before
+     * garbage collection would move them to the old heap: that would cost every call a microsecond.
+     */
+    runs: 512,
+    runsBytes: 16 * 1024 * 1024,
+    /** Log lines that are kept for `host.runDetail`: this many, with this many characters. */
+    logLines: 1_000,
+    logChars: 512 * 1024,
+    /** The heap of a cell is measured at most this often: asking V8 takes 2.4 µs. */
+    heapMs: 1_000,
+    /** How often the gateway's event loop is checked for delay: ten timers a second cost nothing measurable. */
+    eventLoopMs: 100,
+    /** What a reader sees of it is at most about this old, if somebody reads that often. */
+    eventLoopWindowMs: 60_000,
+    /** Plugins with series of their own in `/metrics`; further ones are counted as one, so that a scrape stays bounded. */
+    metricPlugins: 1_000,
+  },
+  /** Archives, manifests and reviews. */
+  install: {
+    /**
+     * A package's archive, as fetched and unpacked, which guard the disk: what is bundled of it has limits of its own.
+     * Hook plugins take kilobytes; plugins that carry their dependencies take some 40 MB, date-fns has 5,337 files.
+     * Folders count as entries, since each is one more object on the disk.
+     */
+    archiveBytes: 64 * 1024 * 1024,
+    archiveUnpackedBytes: 256 * 1024 * 1024,
+    archiveEntries: 25_000,
+    archiveDepth: 32,
+    archivePathBytes: 1_024,
+    /** What every common file system allows. */
+    archiveNameBytes: 255,
+    /**
+     * The highest ratio of unpacked to packed size. Text unpacks to 4 to 10 times its size, many tiny files to 70
+     * times, a bomb to 1,000 times. Small archives are not judged: they can do no harm.
+     */
+    archiveRatio: 200,
+    archiveRatioFromBytes: 4 * 1024 * 1024,
+    /** A header that extends the next one: a path and a few numbers. */
+    archiveHeaderBytes: 64 * 1024,
+    archiveMs: 60_000,
+    /**
+     * package.json and a plugin's manifest. A large JSON Schema of its configuration fits; it nests about half as deep.
+     */
+    manifestBytes: 256 * 1024,
+    manifestDepth: 64,
+    /** How long a plugin is watched after it has registered in a dry run: work that it started goes on for a moment. */
+    dryRunMs: 250,
+    /** Lines and refusals of it that are kept meanwhile. */
+    dryRunFacts: 1_000,
+    /**
+     * Comparing an update's code with what is installed: lines that may differ before a piece counts as replaced, and
+     * how much work that may take: 0.2 s.
+     */
+    diffEdits: 2_000,
+    diffSteps: 40_000_000,
+    /** Files of a review's row about code; lines of `--diff`, and characters of each, that a person might read. */
+    diffFiles: 100,
+    diffShownLines: 2_000,
+    diffLineChars: 2_000,
+  },
+  /** `creel serve`. */
+  serve: {
+    /** A frame of `creel serve` holds the largest event and what JSON adds to it. */
+    frameBytes: 16 * 1024 * 1024,
+    /** Gateways and tails of one machine: a handful. */
+    connections: 64,
+    /** Requests of one connection that wait for a response. */
+    pending: 1_000,
+    subscriptions: 32,
+    /** Data that waits for a client that does not read. Beyond this the host hangs up: two of the largest frames. */
+    bufferBytes: 32 * 1024 * 1024,
+    /**
+     * What tools report while they work: bytes of all updates of one call; bytes that may wait for a client before
+     * further updates are dropped (far below the limit for hanging up, so that no tool can cause that); and the largest
+     * update that is kept to be sent last.
+     */
+    updatesBytes: 16 * 1024 * 1024,
+    updateBufferBytes: 4 * 1024 * 1024,
+    lastUpdateBytes: 16 * 1024,
+    /** A new client must identify itself within this time. Either side must answer a hello. */
+    helloMs: 5_000,
+    /** News about plugins are collected for this long and sent as one. */
+    stateMs: 10,
+    /**
+     * A hook of another agent, by `creel hook` or HTTP. Its payload holds a whole file at most. The answer comes well
+     * before the 30 s after which agents stop waiting, since most of them then let the tool run.
+     */
+    hookBytes: 4 * 1024 * 1024,
+    hookMs: 25_000,
+    /** `creel serve --http`: agents open a connection per event. A body must arrive within the time for a hello. */
+    httpConnections: 32,
+  },
+  /** The console page and its server. */
+  console: {
+    /** A code in the address is opened at once, by a browser on the same machine. */
+    codeMs: 60_000,
+    /** Open tabs of a person or two. */
+    sessions: 16,
+    /** Wrong tokens or codes before nobody is authenticated for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
+    wrongTokens: 10,
+    lockMs: 60_000,
+    /** A browser opens up to six connections per page. */
+    connections: 64,
+    /** A request names a run, or a plugin, or answers an approval. */
+    bodyBytes: 64 * 1024,
+    /** Open pages get runs this often, and everything else every so many times of it: soon for a person, cheap for the host. */
+    tickMs: 200,
+    statsTicks: 10,
+    beatTicks: 25,
+    /** Says the page when it may doubt the connection: 25 ticks. */
+    beatMs: 5_000,
+    /** As many as the host's ring has. */
+    runsAtOnce: 512,
+    incidents: 500,
+    ledger: 200,
+    /** One hour of measurements. */
+    sampleMs: 5_000,
+    samples: 720,
+  },
+  /** The recorder of whole events. */
+  record: {
+    /** All recordings, and the least that is worth it: a day of a busy gateway's tool calls has about 1 KB each. */
+    bytes: 64 * 1024 * 1024,
+    minBytes: 64 * 1024,
+    /** A day, for "yesterday's runs"; conversations are not kept for longer than a month. */
+    ageHours: 24,
+    maxAgeHours: 31 * 24,
+    pruneMs: 600_000,
+    /** A longer event is not recorded. What waits to be written; how long it waits; how much is written and how long is worked at once. */
+    eventChars: 1_000_000,
+    queueChars: 16_000_000,
+    flushMs: 200,
+    writeChars: 1_000_000,
+    sliceMs: 5,
+    /** Differences of a replay that are listed one by one; all are counted. */
+    differences: 1_000,
+  },
+  /** Approvals. */
+  approval: {
+    /** Approval requests: OpenClaw's default and cap. */
+    wallMs: 120_000,
+    maxWallMs: 600_000,
+    /** OpenClaw's limits for what it shows. A question about several requests respects them, too. */
+    titleChars: 80,
+    descriptionChars: 512,
+    /** More requests than a person reads in one question. A call with more is blocked. */
+    requests: 16,
+    /** Parameters past this are not shown in the list of approvals that wait, and all of a list fit into one frame of `creel serve`. */
+    shownBytes: 256 * 1024,
+    listBytes: 8 * 1024 * 1024,
+    /** How many that have ended are remembered, so that a late answer learns how. */
+    remembered: 1_000,
+    /** What users have allowed always. Each is a click; the file is read and written whole. */
+    always: 4_096,
+    /** The ledger: all its files; entries in memory where there is no state folder; entries per answer. A decision has about 400 bytes. */
+    ledgerBytes: 4 * 1024 * 1024,
+    ledgerRecent: 256,
+    ledgerListed: 1_000,
+  },
 } as const;
 
-/** How long V8 lets a turn last that may take so much CPU time, where so many threads want each CPU. */
-export function turnMs(cpuMs: number, crowd: number = LIMITS.maxCrowd): number {
-  return Math.ceil(cpuMs * LIMITS.turnStretch * crowd) + LIMITS.turnSlackMs;
+/** How long V8 lets a turn run, given its CPU budget and the number of threads that want each CPU. */
+export function turnMs(cpuMs: number, cpuPressure: number = LIMITS.call.maxCpuPressure): number {
+  return Math.ceil(cpuMs * LIMITS.call.turnStretch * cpuPressure) + LIMITS.call.turnSlackMs;
 }

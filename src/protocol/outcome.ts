@@ -1,13 +1,13 @@
-/** What a run comes to, as the gateway sees it. */
+/** The outcome of a run, as the gateway gets it. */
 import type { ErrorCode } from "./errors.ts";
 import type { ApprovalResolution } from "./hooks/tool.ts";
 import type { TerminalDecision } from "./hooks/define.ts";
-import type { CallStatus } from "./messages.ts";
+import type { CallStatus } from "./messages/host-lane.ts";
 
 export interface CallError {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The guest's own stack, mapped to the author's files. */
+  /** The stack inside the guest, mapped to the author's files; or the lines that the bundler or a manifest complains about. */
   readonly stack?: string;
   /** file:line:column in the author's source. */
   readonly at?: string;
@@ -20,11 +20,11 @@ export interface Call {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly error?: CallError;
-  /** Fields of its result that the hook does not know. They count for nothing. */
+  /** Fields of its result that the hook does not know. They are ignored. */
   readonly ignored?: readonly string[];
 }
 
-/** What one handler of an evaluate hook came to. */
+/** The outcome of one handler of an evaluate hook. */
 export interface Evaluation<Result = unknown> {
   readonly pluginId: string;
   readonly status: "completed" | "skipped" | "error";
@@ -34,15 +34,37 @@ export interface Evaluation<Result = unknown> {
 
 export type Decision = "pass" | TerminalDecision;
 
-export interface Outcome<Result = unknown> {
+/** Which approvals plugins requested, and how they ended. */
+export interface SettledApproval {
+  /** The plugin whose request the user was shown first. If all were remembered, the plugin of the first request. */
+  readonly pluginId: string;
+  readonly resolution: ApprovalResolution;
+  /** Every request, in the order of the handlers. */
+  readonly requests: readonly {
+    readonly pluginId: string;
+    readonly title: string;
+    readonly severity?: "info" | "warning" | "critical";
+    readonly resolution: ApprovalResolution;
+    /** The user was not asked again, because they had chosen "always". */
+    readonly isRemembered?: true;
+  }[];
+  /** Which plugins changed which parameters after the first request. Absent: none did. */
+  readonly changes?: readonly { readonly pluginId: string; readonly params: readonly string[] }[];
+  /** Who answered, if the gateway said so. */
+  readonly answeredBy?: string;
+}
+
+export interface Outcome<Result = unknown, Decided extends Decision = Decision> {
   readonly runId: string;
   readonly hook: string;
-  readonly decision: Decision;
+  readonly decision: Decided;
   readonly result: Result | undefined;
   /** The plugin whose answer (or failure) decided. */
   readonly by: string | undefined;
   readonly reason: string | undefined;
   readonly calls: readonly Call[];
-  /** Set when a plugin asked for the user's approval: whose request it was and how it ended. */
-  readonly approval?: { readonly pluginId: string; readonly resolution: ApprovalResolution };
+  /** Set if plugins requested the user's approval. It is settled by then: `result` holds no request. */
+  readonly approval?: SettledApproval;
+  /** Set if the host could not be reached: no handler has judged the run, and the failure policy of the hook decided. */
+  readonly unreachable?: { readonly why: string };
 }

@@ -1,21 +1,23 @@
 /**
- * What travels over the socket of `creel serve`: one JSON text per line, in both directions. A line is told by the key it has, so that a
- * person can type one. docs/serve-protocol.md says it for those who write a client in another language.
+ * The messages on the socket of `creel serve`: one JSON text per line, in both directions. The key that a line has
+ * tells its kind, so that a person can type one. docs/reference/serve-protocol.md describes them for clients in other
+ * languages.
  */
 import * as z from "zod";
 import { CreelError, ERRORS } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
 import { sessionPatchParams } from "./hooks/session.ts";
+import { APPROVAL_DECISIONS } from "./hooks/tool.ts";
 import { FACT_NAMES } from "./fact-names.ts";
 import { LIMITS } from "./limits.ts";
 
-export const SERVE_PROTOCOL = 1;
+export { SERVE_PROTOCOL } from "./serve-version.ts";
 
-/** What a client can answer for the gateway. */
+/** Callbacks that a client can answer for the gateway. */
 export const OFFERS = ["getSession", "patchSession", "requestApproval"] as const;
 export type Offer = (typeof OFFERS)[number];
 
-const name = z.string().min(1).max(LIMITS.nameChars);
+const name = z.string().min(1).max(LIMITS.call.nameChars);
 const id = z.union([z.int().nonnegative(), z.string().min(1).max(64)]);
 export type RequestId = z.infer<typeof id>;
 
@@ -27,20 +29,31 @@ const target = z.union([
   z.strictObject({ tool: name, ...ofKind }),
   z.strictObject({ command: name, ...ofKind }),
   z.strictObject({ method: name, ...ofKind }),
+  z.strictObject({ job: name, ...ofKind }),
 ]);
 
-/** What a subscription is told. Of each list that is given, a fact must have one. */
-const wanted = z.object({
+/** The filter of a subscription. For each list that is given, a fact must match one of its values. */
+const eventFilter = z.object({
   facts: z.array(z.enum(FACT_NAMES)).max(FACT_NAMES.length).optional(),
   plugins: z.array(name).max(64).optional(),
   hooks: z.array(name).max(64).optional(),
   statuses: z.array(name).max(64).optional(),
 });
-export type Wanted = z.infer<typeof wanted>;
+export type EventFilter = z.infer<typeof eventFilter>;
 
-/** By method. What an event must look like is the catalog's to say, and the host's to check. */
+/** By method. The catalog defines events, and the host checks them. */
 export const SERVE_PARAMS = {
-  run: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional(), plugin: name.optional() }),
+  run: z.object({
+    hook: name,
+    event: z.unknown(),
+    ctx: z.unknown().optional(),
+    plugin: name.optional(),
+    priority: z.number().optional(),
+    /** The client that starts the run answers its approvals. */
+    approvals: z.boolean().optional(),
+    /** False: the host neither remembers an "always" nor uses one. */
+    remember: z.boolean().optional(),
+  }),
   emit: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional() }),
   has: z.object({ hook: name }),
   plugins: nothing,
@@ -52,11 +65,44 @@ export const SERVE_PARAMS = {
   commands: nothing,
   methods: nothing,
   services: nothing,
+  walls: nothing,
   call: z.object({ target, argument: z.unknown().optional(), ctx: fields.optional(), updates: z.boolean().optional() }),
   patchSession: z.object({ patch: sessionPatchParams }),
   approvals: nothing,
-  revokeApproval: z.object({ pluginId: name, toolName: z.string(), agentId: z.string().optional() }),
-  subscribe: wanted,
+  revokeApproval: z.object({
+    pluginId: name,
+    toolName: z.string(),
+    agentId: z.string().optional(),
+    title: z.string().optional(),
+    scope: z.string().optional(),
+    matcher: z.array(z.string()).optional(),
+  }),
+  pendingApprovals: nothing,
+  answerApproval: z.object({
+    id: z.string().max(64),
+    digest: z.string().max(128),
+    decision: z.enum(APPROVAL_DECISIONS),
+    by: z.string().max(LIMITS.call.nameChars).optional(),
+    /** Which program the person used; for the ledger. */
+    from: z.enum(["serve", "console", "cli"]).optional(),
+  }),
+  approvalLedger: z
+    .object({ plugin: name.optional(), tool: z.string().optional(), since: z.number().optional(), limit: z.int().positive().optional() })
+    .optional(),
+  /** This client can answer the approvals of all runs, from now on until it says otherwise or leaves. */
+  offerAnswers: z.object({ offers: z.boolean() }),
+  runs: z
+    .object({
+      since: z.int().nonnegative().optional(),
+      limit: z.int().positive().optional(),
+      hook: name.optional(),
+      plugin: name.optional(),
+      decision: name.optional(),
+    })
+    .optional(),
+  runDetail: z.object({ runId: z.string().min(1).max(64) }),
+  stats: nothing,
+  subscribe: eventFilter,
 } as const satisfies Record<string, z.ZodType>;
 export type ServeMethod = keyof typeof SERVE_PARAMS;
 export type ServeParams<M extends ServeMethod> = z.infer<(typeof SERVE_PARAMS)[M]>;
@@ -73,7 +119,7 @@ const hello = z.object({
   protocol: z.int(),
   token: z.string().max(256),
   offers: z.array(z.enum(OFFERS)).max(OFFERS.length).optional(),
-  /** Wants to be told what there is, now and whenever it changes. */
+  /** Requests the current state, now and whenever it changes. */
   state: z.boolean().optional(),
 });
 
@@ -86,10 +132,10 @@ export const clientFrame = z.union([
 ]);
 export type ClientFrame = z.infer<typeof clientFrame>;
 
-/** Reports are made by the host, which a client trusts: they are passed on as they come. */
+/** The host makes reports, and clients trust it: they are passed on unchecked. */
 const reports = z.array(z.looseObject({}));
 const serveState = z.object({
-  /** Hooks that somebody listens to. */
+  /** Hooks that plugins listen to. */
   hooks: z.array(z.string()),
   plugins: z.array(z.looseObject({ id: z.string() })),
   tools: reports,
@@ -98,6 +144,7 @@ const serveState = z.object({
   services: reports,
   approvals: reports,
   pids: z.array(z.int()),
+  walls: z.looseObject({ isWalled: z.boolean() }),
 });
 export type ServeState = z.infer<typeof serveState>;
 
@@ -106,9 +153,10 @@ export const serverFrame = z.union([
   z.object({ id, error: serveError }),
   z.object({ id, ok: z.unknown() }),
   z.object({ event: z.enum(FACT_NAMES), subscription: id, fact: fields }),
-  z.object({ question: z.int(), ask: z.enum(OFFERS), params: fields, cause: z.string().optional() }),
+  z.object({ question: z.int(), ask: z.enum(OFFERS), params: fields, cause: z.string().optional(), run: id.optional() }),
   z.object({ withdrawn: z.int() }),
-  z.object({ update: id, value: z.unknown() }),
+  /** `dropped`: how many updates before it were left out. */
+  z.object({ update: id, value: z.unknown(), dropped: z.int().positive().optional() }),
   z.object({ welcome: z.object({ protocol: z.int(), host: z.string(), pid: z.int() }), state: serveState.optional() }),
   z.object({ state: serveState }),
   z.object({ error: serveError }),
@@ -117,8 +165,11 @@ export const serverFrame = z.union([
 export type ServerFrame = z.infer<typeof serverFrame>;
 
 /** The file beside the socket that only its owner can read. */
-export const serveKey = z.object({ protocol: z.int(), pid: z.int(), token: z.string().min(32).max(256) });
-export type ServeKey = z.infer<typeof serveKey>;
+export interface ServeKey {
+  readonly protocol: number;
+  readonly pid: number;
+  readonly token: string;
+}
 
 export function toWire(error: unknown): ServeError {
   const known =
@@ -129,21 +180,21 @@ export function toWire(error: unknown): ServeError {
 
 export function fromWire({ code, message, params }: ServeError): CreelError {
   if (Object.hasOwn(ERRORS, code)) return new CreelError(code as ErrorCode, params);
-  // A host that is newer than we are.
+  // The host is newer than this client.
   return new CreelError("ERR_SERVE_FAILED", { detail: `${message} (${code})` });
 }
 
-/** Cuts a stream of bytes into lines. A line that becomes too long is an error before it is whole. */
+/** Cuts a stream of bytes into lines. A line that grows too long is an error before it is complete. */
 export class LineDecoder {
   #chunks: Buffer[] = [];
   #held = 0;
   readonly #maxBytes: number;
 
-  constructor(maxBytes: number = LIMITS.serveFrameBytes) {
+  constructor(maxBytes: number = LIMITS.serve.frameBytes) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that are complete with this chunk. Throws a CreelError. */
+  /** The lines that this chunk completes. Throws a CreelError. */
   push(chunk: Buffer): string[] {
     const lines: string[] = [];
     let at = 0;

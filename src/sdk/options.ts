@@ -1,59 +1,51 @@
-/** Trusted side: what a gateway may give to `openHost`, and what becomes of it together with the configuration. */
+/** Trusted side: the options of `openHost`, resolved together with the configuration. */
 import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
-import { pluginLimitsConfig } from "../protocol/plugin-limits.ts";
-import { pluginGrants, pluginHooksConfig } from "../protocol/config.ts";
-import type { CreelConfig } from "../protocol/config.ts";
+import type { CreelConfig, PluginEntry } from "../protocol/config/config.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
-import type { RequestApproval } from "../host/approvals.ts";
-import { readSecrets } from "../host/services/secrets.ts";
-import type { Secrets } from "../host/services/secrets.ts";
-import type { Network } from "../host/services/exchange.ts";
-import type { SessionGateway } from "../host/services/session.ts";
-import { firstIssue } from "../host/issues.ts";
-import { defaultLogger } from "../host/log.ts";
-import type { Logger } from "../host/log.ts";
-import { handled } from "../host/handled.ts";
-import type { Plugin } from "../host/plugin.ts";
-import { readConfig, resolveFrom, stateDirOf } from "./config-file.ts";
-import type { FoundPlugin } from "./hook-plugins.ts";
-import { PluginFinder } from "./plugin-finder.ts";
-import type { LockEntry } from "../state/lock.ts";
-
-const pluginSpec = z.union([
-  z.strictObject({
-    path: z.string(),
-    id: z.string().optional(),
-    config: z.record(z.string(), z.unknown()).optional(),
-    env: z.record(z.string(), z.string()).optional(),
-    hooks: pluginHooksConfig.optional(),
-    grants: pluginGrants.optional(),
-    limits: pluginLimitsConfig.optional(),
-  }),
-  z.strictObject({
-    id: z.string(),
-    source: z.string(),
-    config: z.record(z.string(), z.unknown()).optional(),
-    env: z.record(z.string(), z.string()).optional(),
-    hooks: pluginHooksConfig.optional(),
-    grants: pluginGrants.optional(),
-    limits: pluginLimitsConfig.optional(),
-  }),
-]);
-/** A plugin beside the installed ones: a folder or file, or its source as text. Sandboxed all the same. */
-export type PluginSpec = z.infer<typeof pluginSpec>;
+import type { RequestApproval } from "../host/run/approvals/approvals.ts";
+import { readSecrets } from "../host/services/secrets/secrets.ts";
+import type { Secrets } from "../host/services/secrets/secrets.ts";
+import type { InspectOptions } from "../host/inspect/inspector.ts";
+import type { StartUnit } from "../host/supervisor/unit.ts";
+import type { WallsPlan } from "../host/supervisor/launch/plan.ts";
+import type { Network } from "../host/services/fetch/request.ts";
+import type { SessionGateway } from "../host/services/session/session.ts";
+import { firstIssue } from "../text/schema-issue.ts";
+import { defaultLogger } from "../host/report/log.ts";
+import type { Logger } from "../host/report/log.ts";
+import type { Plugin } from "../host/plugins/plugin.ts";
+import { checkedLockKey, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
+import { checkNames } from "./known-options.ts";
+import { PluginFinder } from "../discovery/plugin-finder.ts";
+import type { FinderInner } from "../discovery/plugin-finder.ts";
+import { pluginSpec } from "../discovery/plugin-spec.ts";
+import type { PluginSpec } from "../discovery/plugin-spec.ts";
 
 const plainOptions = z.strictObject({
   isolation: z.enum(["process", "thread"]).optional(),
   lanes: z.int().min(1).max(64).optional(),
   config: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
   plugins: z.array(pluginSpec).optional(),
+  rewrites: z.enum(["chained", "isolated"]).optional(),
+  allowFailed: z.boolean().optional(),
+  strict: z.boolean().optional(),
+  lockKey: z.union([z.string(), z.instanceof(Uint8Array)]).optional(),
+  inspect: z
+    .strictObject({
+      plugin: z.string().min(1),
+      port: z.int().min(0).max(65_535).optional(),
+      break: z.boolean().optional(),
+      listening: z.custom((value) => typeof value === "function").optional(),
+      origins: z.array(z.string()).optional(),
+    })
+    .optional(),
 });
 
 export interface OpenOptions<Own extends HookTable = {}> {
-  /** The socket of a `creel serve`: joins that host. Beside it only `gateway` and `logger` may be given. */
+  /** The socket of a `creel serve`: joins that host. Only `gateway` and `logger` may be set beside it. */
   readonly connect?: string;
   /** `process` (default): the plugins run in a supervised child. `thread`: in this process, faster, and less safe. */
   readonly isolation?: "process" | "thread";
@@ -62,12 +54,29 @@ export interface OpenOptions<Own extends HookTable = {}> {
   /** A `creel.json`, or its content. */
   readonly config?: string | CreelConfig;
   readonly plugins?: readonly PluginSpec[];
-  /** Hooks of the gateway's own, by name; see `defineHook`. */
+  /** The gateway's own hooks, by name; see `defineHook`. */
   readonly hooks?: Own;
-  /** What plugins may ask of the gateway. */
+  /** The functions of the gateway that plugins may use. */
   readonly gateway?: SessionGateway & { readonly requestApproval?: RequestApproval };
-  /** `chained` (default): a handler sees what the ones before it made of the event. `isolated`: OpenClaw's way, everyone sees the original. */
+  /** `chained` (default): a handler sees the rewrites of earlier ones. `isolated`, as in OpenClaw: every handler sees the original. */
   readonly rewrites?: "chained" | "isolated";
+  /**
+   * `true`: the host opens although a plugin does not load and its hooks are not known. Each run then lists that plugin in `calls`.
+   * Default: `openHost` rejects, and names each such plugin.
+   */
+  readonly allowFailed?: boolean;
+  /**
+   * `true`: events and contexts are checked although no plugin listens, and `emit` throws what it otherwise logs. For the tests of a
+   * gateway, which often have no plugins. Default: only what a plugin will see is checked.
+   */
+  readonly strict?: boolean;
+  /** The key that `creel.lock` is sealed with, at least 16 bytes; instead of the configuration's `lockKey`. It is never logged. */
+  readonly lockKey?: string | Uint8Array;
+  /**
+   * Opens a debugger's port on this machine for one plugin. For development: a debugger can run any code as that plugin, and all its
+   * budgets but memory are off. Default: no plugin can be inspected.
+   */
+  readonly inspect?: InspectOptions;
   /** pino-compatible. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
 }
@@ -76,45 +85,59 @@ export interface Resolved {
   readonly isolation: "process" | "thread";
   readonly lanes: number;
   readonly config: CreelConfig;
-  /** Where what must survive a restart is kept, if anywhere. */
+  /** The folder for everything that must survive a restart; undefined: nothing survives. */
   readonly stateDir: string | undefined;
-  /** Still being looked for: that takes about as long as a sandbox takes to start. */
+  /** The search may still be going on: it takes about as long as a sandbox takes to start. */
   readonly plugins: Promise<Plugin[]>;
   /** See HostOptions. */
   readonly find: (id: string) => Promise<Plugin | undefined>;
+  readonly configure: (id: string, entry: PluginEntry) => void;
   readonly secrets: Secrets;
   readonly logger: Logger;
 }
 
-/** For Creel's own use: what an installer, or an author's harness, asks of a host. */
-export interface InnerOptions {
-  /** Instead of the network. */
+/** For Creel's own use: what the installer and the test harness need of a host. */
+export interface InnerOptions extends FinderInner {
+  /** Replaces the network. */
   readonly network?: Network;
-  /** Nothing is installed, and nothing survives. */
-  readonly isBare?: boolean;
-  /** Instead of what configuration and environment say. */
+  /** Overrides configuration and environment. */
   readonly stateDir?: string;
-  /** What paths of the configuration are relative to. */
+  /** The folder that paths of the configuration are relative to. */
   readonly base?: string;
-  /** Whatever is installed is loaded before the host is open. */
+  /** The host serves a replay: no secret is read, and none is sent. */
+  readonly isReplay?: boolean;
+  /** No plugin is lazy: all installed plugins load before the host is open. */
   readonly isEager?: boolean;
-  /** Only those of the installed plugins. */
-  readonly installed?: (entry: LockEntry) => boolean;
-  /** Beside all others. */
-  readonly plugins?: readonly FoundPlugin[];
+  /** For tests: wraps the function that starts sandbox processes. */
+  readonly units?: (start: StartUnit, walls: WallsPlan) => StartUnit;
+  readonly lanesPerUnit?: number;
+  /** For the benchmark that asks what recording costs: runs are neither recorded nor measured. */
+  readonly isUnrecorded?: boolean;
 }
 
 export async function resolveOptions(options: OpenOptions<HookTable>, inner: InnerOptions = {}): Promise<Resolved> {
-  const { isolation, lanes, config: configOption, plugins } = options;
-  const checked = plainOptions.safeParse({ isolation, lanes, config: configOption, plugins });
+  checkNames(options);
+  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect } = options;
+  const checked = plainOptions.safeParse({
+    isolation,
+    lanes,
+    config: configOption,
+    plugins,
+    rewrites,
+    allowFailed,
+    strict,
+    lockKey: given,
+    inspect,
+  });
   if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
   const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);
   const laneCount = lanes ?? Math.max(1, availableParallelism() - 1);
   const logger = options.logger ?? defaultLogger();
   const base = inner.base ?? (typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd());
-  const secrets = await readSecrets(sources, (path) => resolveFrom(base, path));
+  const secrets = await readSecrets(inner.isReplay ? {} : sources, (path) => resolveFrom(base, path));
   const stateDir = inner.isBare ? undefined : (inner.stateDir ?? stateDirOf(config, base));
-  // A gateway's own hooks are not known when a plugin is installed: whoever might listen to them must be there.
+  const lockKey = given === undefined ? await lockKeyOf(config, base) : checkedLockKey(given, wrongKey);
+  // The lock does not know a gateway's own hooks: a lazy plugin that listens to one would never load.
   const isEager = inner.isEager === true || config.plugins?.load?.lazy === false || Object.keys(options.hooks ?? {}).length > 0;
   const finder = new PluginFinder({
     given: checked.data.plugins ?? [],
@@ -123,18 +146,42 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     lanes: laneCount,
     logger,
     stateDir,
+    lockKey,
     inner,
     isEager,
-    check: ({ id, grants }) => secrets.check(id, grants, sources),
+    check: ({ id, grants }) => {
+      if (!inner.isReplay) secrets.check(id, grants, sources);
+      refuseKeyVariable(id, grants.env, config.lockKey?.env);
+    },
   });
+  const found = finder.all();
+  // The host awaits it later; a rejection before that must not raise `unhandledRejection`.
+  found.catch(() => {});
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,
     config,
     stateDir,
-    plugins: handled(finder.all()),
+    plugins: found,
     find: (id) => finder.find(id),
+    configure: (id, entry) => finder.configure(id, entry),
     secrets,
     logger,
   };
+}
+
+function wrongKey(detail: string): CreelError {
+  return new CreelError("ERR_HOST_OPTIONS", { field: "lockKey", detail });
+}
+
+/** SECURITY: a plugin that knows the key of the lock could forge permissions. test/contract/installed.test.ts */
+function refuseKeyVariable(plugin: string, env: readonly string[] = [], variable: string | undefined): void {
+  const at = variable === undefined ? -1 : env.indexOf(variable);
+  if (at < 0) return;
+  const field = `plugins.entries.${plugin}.grants.env.${at}`;
+  throw new CreelError("ERR_CONFIG_INVALID", {
+    source: "the configuration",
+    field,
+    detail: `${variable} is the key of the lock, which no plugin may see`,
+  });
 }

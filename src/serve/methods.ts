@@ -1,21 +1,36 @@
-/** Trusted side: what a client may ask of the host, by method. Parameters have passed their schema when they come here. */
+/** Trusted side: what a client may request of the host, by method. Parameters are checked by their schema before. */
 import { CATALOG } from "../protocol/catalog.ts";
 import type { ServeMethod, ServeParams, ServeState } from "../protocol/serve.ts";
-import type { FunctionTarget } from "../host/function-calls.ts";
-import type { Host } from "../sdk/gateway.ts";
+import type { ApprovalReply, LedgerFilter } from "../protocol/live-report.ts";
+import type { RevokedApproval } from "../host/run/approvals/memory.ts";
+import type { RequestApproval } from "../host/run/approvals/approvals.ts";
+import type { FunctionTarget } from "../host/functions/function-calls.ts";
+import type { Host } from "../host/host-api.ts";
 
-export interface Asking {
+export interface RequestContext {
   readonly signal: AbortSignal;
-  /** Tells what a tool reports while it works. */
+  /** Sends what a tool reports while it works. */
   readonly update: (value: unknown) => void;
+  /** Asks the client that makes the request. */
+  readonly requestApproval: RequestApproval;
+  /** The client can answer approvals of all runs, or no longer can. */
+  readonly offerAnswers: (offers: boolean) => void;
 }
 
-type Methods = { readonly [M in Exclude<ServeMethod, "subscribe">]: (host: Host, params: ServeParams<M>, asking: Asking) => unknown };
+type Methods = {
+  readonly [M in Exclude<ServeMethod, "subscribe">]: (host: Host, params: ServeParams<M>, context: RequestContext) => unknown;
+};
 
 export const METHODS: Methods = {
-  // The host checks hook, event and context, whoever asks.
-  run: (host, { hook, event, ctx, plugin }, { signal }) =>
-    host.run(hook as never, event as never, ctx as never, { signal, ...(plugin !== undefined && { plugin }) }),
+  // The host checks hook, event and context.
+  run: (host, { hook, event, ctx, plugin, priority, approvals, remember }, { signal, requestApproval }) =>
+    host.run(hook as never, event as never, ctx as never, {
+      signal,
+      ...(plugin !== undefined && { plugin }),
+      ...(priority !== undefined && { priority }),
+      ...(approvals && { requestApproval }),
+      ...(remember !== undefined && { remember }),
+    }),
   emit: (host, { hook, event, ctx }) => host.emit(hook as never, event as never, ctx as never),
   has: (host, { hook }) => host.has(hook as never),
   plugins: (host) => host.plugins(),
@@ -27,14 +42,22 @@ export const METHODS: Methods = {
   commands: (host) => host.commands(),
   methods: (host) => host.methods(),
   services: (host) => host.services(),
+  walls: (host) => host.walls(),
   call: (host, { target, argument, ctx, updates }, { signal, update }) =>
     host.call(target as FunctionTarget, argument, { signal, ...(ctx && { ctx }), ...(updates && { onUpdate: update }) }),
   patchSession: (host, { patch }) => host.patchSession(patch),
   approvals: (host) => host.approvals(),
-  revokeApproval: (host, { pluginId, toolName, agentId }) => host.revokeApproval({ pluginId, toolName, agentId }),
+  runs: (host, filter) => host.runs(filter),
+  runDetail: (host, { runId }) => host.runDetail(runId),
+  stats: (host) => host.stats(),
+  revokeApproval: (host, approval) => host.revokeApproval(approval as RevokedApproval),
+  pendingApprovals: (host) => host.pendingApprovals(),
+  answerApproval: (host, { from = "serve", ...reply }) => host.answerApproval(reply as ApprovalReply, from),
+  approvalLedger: (host, filter) => host.approvalLedger(filter as LedgerFilter | undefined),
+  offerAnswers: (_, { offers }, { offerAnswers }) => offerAnswers(offers),
 };
 
-/** What changes what there is: whoever has asked is told the new state before the answer. */
+/** Methods that change the state: the client gets the new state before the answer. */
 export const CHANGES: ReadonlySet<string> = new Set<ServeMethod>(["reload", "disable", "release", "revokeApproval"]);
 
 export function stateOf(host: Host): ServeState {
@@ -47,5 +70,6 @@ export function stateOf(host: Host): ServeState {
     services: host.services() as unknown as ServeState["services"],
     approvals: host.approvals() as unknown as ServeState["approvals"],
     pids: host.pids(),
+    walls: host.walls() as unknown as ServeState["walls"],
   };
 }

@@ -1,100 +1,113 @@
-/** Trusted side: `creel serve`. One host, and a unix socket on which gateways of other processes and other languages join it. */
+/** Trusted side: `creel serve`. One host, and a unix socket for gateways in other processes and other languages. */
 import { createServer } from "node:net";
 import type { Socket } from "node:net";
 import { dirname, resolve as resolvePath } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { toWire } from "../protocol/serve.ts";
-import { defaultLogger } from "../host/log.ts";
-import type { Logger } from "../host/log.ts";
-import { readConfig, stateDirOf } from "../sdk/config-file.ts";
-import { openHost } from "../sdk/gateway.ts";
-import type { Host } from "../sdk/gateway.ts";
+import { defaultLogger } from "../host/report/log.ts";
+import type { Logger } from "../host/report/log.ts";
+import { readConfig, stateDirOf } from "../discovery/config-file.ts";
+import { openHostWith } from "../sdk/open-host.ts";
+import type { CoreHost } from "../host/host.ts";
+import type { Host } from "../host/host-api.ts";
 import type { OpenOptions } from "../sdk/options.ts";
 import { Connection } from "./connection.ts";
-import { Gateways } from "./gateways.ts";
+import { Callbacks } from "./callbacks.ts";
 import { stateOf } from "./methods.ts";
-import { listen } from "./place.ts";
-import { leaveNote } from "./presence.ts";
+import { listenHttp } from "./http-hooks.ts";
+import type { HttpHooks } from "./http-hooks.ts";
+import { listen } from "./socket-path.ts";
+import { leaveNote } from "./running-hosts.ts";
 
 export interface ServeOptions extends Omit<OpenOptions, "gateway" | "connect" | "hooks"> {
   readonly socket: string;
+  /** The port for HTTP hooks of other agents, on loopback. Undefined: none; 0: any free one. */
+  readonly http?: number;
 }
 
 export interface Served extends AsyncDisposable {
   readonly host: Host;
   readonly socket: string;
-  /** Stops accepting, lets what is in flight finish, ends the host, and takes the socket away. */
+  readonly http: { readonly url: string; readonly tokenFile: string } | undefined;
+  /** Stops accepting, lets calls in flight finish, closes the host, and removes the socket. */
   close(): Promise<void>;
 }
 
-export async function serve({ socket: path, ...options }: ServeOptions): Promise<Served> {
+export async function serve({ socket: path, http: port, ...options }: ServeOptions): Promise<Served> {
   const socket = resolvePath(path);
   const logger = options.logger ?? defaultLogger();
-  const gateways = new Gateways();
+  const callbacks = new Callbacks();
   const connections = new Set<Connection>();
   let clients = 0;
-  let host: Host | undefined;
+  let host: CoreHost | undefined;
   let token = "";
   const news = new News(() => {
     const state = stateOf(host!);
     for (const connection of connections) connection.tellState(state);
   });
   const server = createServer((client) => {
-    // The place is taken before the host is opened: two servers must not both load every plugin. Who comes meanwhile is told.
-    if (!host) return turnAway(client, "it is still loading its plugins");
-    if (connections.size >= LIMITS.serveConnections) return turnAway(client, `it has ${LIMITS.serveConnections} clients already`);
+    // The socket is bound before the host opens, so that two servers do not both load every plugin. Clients are refused
+    // until then.
+    if (!host) return turnAway(client, "the host is still loading its plugins");
+    if (connections.size >= LIMITS.serve.connections) return turnAway(client, `the host already has ${LIMITS.serve.connections} clients`);
     const connection = new Connection(client, {
       host,
       token,
       logger,
       number: ++clients,
       state: () => stateOf(host!),
-      joined: (joined) => gateways.add(joined),
+      approvalsOf: (asked, run) => callbacks.approvalsOf(asked, run),
+      joined: (joined) => callbacks.add(joined),
       left: (left) => {
         connections.delete(left);
-        gateways.delete(left);
+        callbacks.delete(left);
       },
     });
     connections.add(connection);
   });
-  const place = await listen(server, socket);
-  ({ token } = place);
+  const bound = await listen(server, socket);
+  ({ token } = bound);
+  let http: HttpHooks | undefined;
   try {
-    host = await openHost({ ...options, logger, gateway: gateways.functions });
+    host = await openHostWith({ ...options, logger, gateway: callbacks.functions }, {});
+    if (port !== undefined) http = await listenHttp({ port, socket, host, logger });
   } catch (error) {
+    await host?.close();
     await new Promise((resolve) => server.close(resolve));
-    await place.leave();
+    await bound.leave();
     throw error;
   }
   const opened = host;
   const takeNote = await announced(options.config, socket, logger);
-  gateways.cause = () => opened.causeToken();
-  gateways.decided = () => news.come();
-  for (const fact of ["plugin", "quarantine", "replaced", "restart"] as const) opened.on(fact, () => news.come());
+  callbacks.cause = () => opened.causeToken();
+  callbacks.client = () => opened.servedClient();
+  for (const fact of ["plugin", "quarantine", "replaced", "moved", "restart", "approval"] as const) opened.on(fact, () => news.come());
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
-    // Who is connected still gets answers, and is still asked, until the host has ended.
+    // Connected clients still get answers and questions until the host has closed.
     const closed = new Promise((resolve) => server.close(resolve));
+    const httpClosed = http?.close();
     await opened.close();
+    await httpClosed;
     news.end();
     for (const connection of connections) connection.end("the host was closed");
     await closed;
     await takeNote();
-    await place.leave();
+    await bound.leave();
   };
   const close = (): Promise<void> => (closing ??= shut());
-  return { host: opened, socket, close, [Symbol.asyncDispose]: close };
+  return { host: opened, socket, http, close, [Symbol.asyncDispose]: close };
 }
 
-/** Commands that change what is installed must find it. A host that cannot be found serves all the same. */
+/** Leaves a note for commands that change the installed plugins. A failure is logged only. */
 async function announced(config: ServeOptions["config"], socket: string, logger: Logger): Promise<() => Promise<void>> {
   try {
     const base = typeof config === "string" ? dirname(resolvePath(config)) : process.cwd();
     const stateDir = stateDirOf(await readConfig(config), base);
     if (stateDir !== undefined) return await leaveNote(stateDir, socket);
   } catch (error) {
-    logger.warn({ err: error }, "creel install and the like will not find this host");
+    logger.warn({ err: error }, "creel install cannot notify this host");
   }
   return async () => {};
 }
@@ -105,7 +118,7 @@ function turnAway(client: Socket, detail: string): void {
   client.destroySoon();
 }
 
-/** What comes within a moment is told together. */
+/** Groups changes that happen within a moment. */
 class News {
   readonly #tell: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -118,7 +131,7 @@ class News {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#tell();
-    }, LIMITS.serveStateMs);
+    }, LIMITS.serve.stateMs);
   }
 
   end(): void {

@@ -1,6 +1,6 @@
 /**
- * Trusted side: reads the audit log of a state folder. It needs no host, and takes no lock: whoever writes adds whole lines. A line that cannot be parsed
- * (its writer was killed, or is another version of Creel) is left out and counted.
+ * Trusted side: reads the audit log of a state folder. Needs no host and takes no lock, because writers append whole
+ * lines. A line that cannot be parsed (its writer was killed, or is another version of Creel) is skipped and counted.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ import { auditRun, auditState, auditUsage } from "../protocol/audit-line.ts";
 import type { AuditRequest, AuditRun, AuditState, AuditUsage } from "../protocol/audit-line.ts";
 import { common } from "../host/audit/usage.ts";
 
-/** What a plugin has used, in all that the log knows. */
+/** What a plugin has used, over the whole log. */
 export interface UsageSum {
-  /** Undefined: nothing is known. */
+  /** Undefined: the log has nothing about it. */
   readonly since: string | undefined;
   readonly until: string | undefined;
   /** By hook or kind of function. */
@@ -33,7 +33,7 @@ export class AuditLog {
     this.dir = join(stateDir, AUDIT_FOLDER);
   }
 
-  /** The last first, each run once. `text`: only lines that have it in them. */
+  /** The latest first, each run once. `text`: only lines that contain it. */
   async *runs(text = ""): AsyncGenerator<AuditRun> {
     const seen = new Set<string>();
     for await (const line of this.#lines("runs", text)) {
@@ -46,7 +46,7 @@ export class AuditLog {
     }
   }
 
-  /** What happened to plugins and the sandbox, the last first. */
+  /** What happened to plugins and the sandbox, the latest first. */
   async *states(): AsyncGenerator<AuditState> {
     for await (const line of this.#lines("state")) {
       const { success, data } = auditState.safeParse(line);
@@ -56,7 +56,7 @@ export class AuditLog {
   }
 
   async usage(plugin: string): Promise<UsageSum> {
-    // The last of a host holds what the ones before it say.
+    // The latest line of a host includes its earlier ones.
     const last = new Map<string, AuditUsage>();
     for await (const line of this.#lines("state", JSON.stringify(plugin))) {
       if (kindOf(line) !== "usage") continue;
@@ -108,7 +108,9 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** It was the oldest, and there is no room for it any more; or it was renamed, and what was in it is read later or not at all. */
+/**
+ * The oldest file was deleted to make room, or a full file was renamed: then its lines are read later or not at all.
+ */
 function goneSince(error: unknown): string {
   if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
   throw error;

@@ -1,6 +1,7 @@
 /**
- * Trusted side: files that are there after a power cut, or are not, but never in part. Content is on the disk before its name is, and a name is
- * given in one step. Synchronous: a step that has begun is not interleaved with others, and tests can end the process at each.
+ * Trusted side: files that a power cut leaves whole or absent, never in part. The content is on the disk before its
+ * name, and a name appears in one step. Synchronous, so that steps do not interleave and tests can end the process at
+ * each.
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
@@ -17,7 +18,7 @@ export function writeDurably(path: string, content: string | Uint8Array, mode: n
   }
 }
 
-/** `staging`: a folder of the same file system, for what is not finished. */
+/** `staging`: a folder on the same file system, for unfinished files. */
 export function replaceFile(path: string, content: Uint8Array, staging: string, mode: number): void {
   const temporary = join(staging, randomName());
   try {
@@ -30,7 +31,7 @@ export function replaceFile(path: string, content: Uint8Array, staging: string, 
   syncFolder(dirname(path));
 }
 
-/** Names are content of the folder. Windows has no way to say so, and needs none. */
+/** Names are content of the folder. Windows cannot sync a folder, and need not. */
 export function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");

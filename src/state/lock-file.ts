@@ -1,11 +1,12 @@
 /**
- * Trusted side: `creel.lock` as a file. It is read whole or not at all, and replaced in one step: that step is what makes a change of the state
- * happen. Since the same data has one text, every byte of it counts, blanks included.
+ * Trusted side: `creel.lock` as a file. It is read whole or not at all and replaced in one step, which commits a change
+ * of the state. The same data always has the same text, so every byte counts, blanks included.
  */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { firstIssue } from "../host/issues.ts";
+import { suggest } from "../text/did-you-mean.ts";
+import { firstIssue } from "../text/schema-issue.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { grantsDigest, LOCK_VERSION, lockContent, sealOf, sorted } from "./lock.ts";
@@ -17,20 +18,27 @@ export type Entries = ReadonlyMap<string, LockEntry>;
 
 const someVersion = z.looseObject({ version: z.number() });
 
-/** Needs no mutex: a file that is replaced in one step is always one or the other. No lock is an empty one, unless there have been plugins. */
+export function unknownPlugin(plugin: string, installed: Entries): CreelError {
+  return new CreelError("ERR_STATE_UNKNOWN", { plugin, hint: suggest(plugin, [...installed.keys()]) });
+}
+
+/**
+ * Needs no mutex: a file that is replaced in one step is always the old one or the new one. A missing lock is an empty
+ * one, unless plugins were installed before.
+ */
 export async function readLock(dir: string, key: SealKey): Promise<Entries> {
   const path = join(dir, LOCK_FILE);
-  // A first writer makes the lock and then the store: if only the lock was missed, it is there now.
+  // The first writer makes the lock before the store: if this read only missed the lock, it exists now.
   const bytes = (await bytesOf(path)) ?? ((await isFolder(join(dir, "store"))) ? await bytesOf(path) : undefined);
   if (bytes) return parseLock(bytes, path, key);
-  if (await isFolder(join(dir, "store"))) throw fault(path, "(whole file)", "it is gone, although plugins were installed");
+  if (await isFolder(join(dir, "store"))) throw fault(path, "(whole file)", "it is missing, although plugins were installed");
   return new Map();
 }
 
 export function writeLock(dir: string, entries: Entries, key: SealKey): void {
   const bytes = Buffer.from(lockText(entries, key));
   const path = join(dir, LOCK_FILE);
-  // What cannot be read back is not written.
+  // Never write a lock that cannot be read back.
   parseLock(bytes, path, key);
   replaceFile(path, bytes, join(dir, "staging"), 0o600);
 }
@@ -41,7 +49,7 @@ export function lockText(entries: Entries, key: SealKey): string {
   return `${JSON.stringify(sorted({ version: LOCK_VERSION, plugins, seal }), undefined, 2)}\n`;
 }
 
-/** An entry's seal stands for the entry. */
+/** The seal of an entry stands for the entry. */
 function sealed(plugins: Readonly<Record<string, LockEntry>>): unknown {
   return { version: LOCK_VERSION, plugins: Object.fromEntries(Object.entries(plugins).map(([id, entry]) => [id, entry.seal])) };
 }
@@ -50,7 +58,7 @@ export function parseLock(bytes: Uint8Array, file: string, key: SealKey): Entrie
   const refuse = (field: string, detail: string): never => {
     throw fault(file, field, detail);
   };
-  if (bytes.length > LIMITS.lockBytes) refuse("(whole file)", `it has ${bytes.length} bytes, the limit is ${LIMITS.lockBytes}`);
+  if (bytes.length > LIMITS.state.lockBytes) refuse("(whole file)", `it has ${bytes.length} bytes, the limit is ${LIMITS.state.lockBytes}`);
   const value = jsonOf(bytes, refuse);
   const any = someVersion.safeParse(value);
   if (any.success && any.data.version > LOCK_VERSION)
@@ -62,15 +70,16 @@ export function parseLock(bytes: Uint8Array, file: string, key: SealKey): Entrie
   }
   const { plugins, seal } = parsed.data;
   const entries = new Map(Object.entries(plugins));
-  if (entries.size > LIMITS.installedPlugins) refuse("plugins", `there are ${entries.size}, the limit is ${LIMITS.installedPlugins}`);
-  // SECURITY: nothing is taken from a lock that was changed. test/state/lock.test.ts
+  if (entries.size > LIMITS.state.installedPlugins)
+    refuse("plugins", `there are ${entries.size}, the limit is ${LIMITS.state.installedPlugins}`);
+  // SECURITY: a lock that was changed is rejected as a whole. test/state/lock.test.ts
   for (const [id, { seal: own, ...entry }] of entries) {
     if (entry.id !== id) refuse(`plugins.${id}.id`, `it is the entry of "${entry.id}"`);
-    if (entry.grantsDigest !== grantsDigest(entry)) refuse(`plugins.${id}.grants`, "they are not those that were accepted");
+    if (entry.grantsDigest !== grantsDigest(entry)) refuse(`plugins.${id}.grants`, "they differ from the accepted ones");
     if (own !== sealOf(entry, key)) refuse(`plugins.${id}`, sealFault(own, key));
   }
   if (seal !== sealOf(sealed(plugins), key)) refuse("plugins", sealFault(seal, key));
-  if (!Buffer.from(lockText(entries, key)).equals(bytes)) refuse("(whole file)", "its text was changed, though not what it says");
+  if (!Buffer.from(lockText(entries, key)).equals(bytes)) refuse("(whole file)", "its text was changed, but not its content");
   return entries;
 }
 
@@ -84,8 +93,8 @@ function jsonOf(bytes: Uint8Array, refuse: (field: string, detail: string) => ne
 
 function sealFault(seal: string, key: SealKey): string {
   const isKeyed = seal.startsWith("hmac-");
-  if (isKeyed && !key) return "it is sealed with a key, and none was given";
-  if (!isKeyed && key) return "it is not sealed with a key, and one was given";
+  if (isKeyed && !key) return "it is sealed with a key, but no key was given";
+  if (!isKeyed && key) return "it is not sealed with a key, but a key was given";
   return key ? "it was changed, or sealed with another key" : "it was changed";
 }
 

@@ -1,7 +1,8 @@
 /**
- * Trusted side: the files of installed plugins, by content. A folder of `store` is named by the digest of its `SHA256SUMS`, which has the digest of
- * every other file in it: `sha256sum -c SHA256SUMS` in the folder, and `sha256sum SHA256SUMS` for its name, are the whole check. A folder is
- * never changed. Its files are read-only against accidents; the folders are not, or `rm -r` would stumble.
+ * Trusted side: the files of installed plugins, by content. The name of a folder in `store` is the digest of its
+ * `SHA256SUMS`, which lists the digest of every other file in it. So `sha256sum -c SHA256SUMS` in the folder and
+ * `sha256sum SHA256SUMS` for its name are the whole check. A folder never changes. Its files are read-only, against
+ * accidents; the folders are not, or `rm -r` would fail.
  */
 import { createHash } from "node:crypto";
 import {
@@ -37,18 +38,19 @@ function hex(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** Readable where names are not: `SHA256SUMS` escapes these, and paths take them for something else. */
+/** Names without these: `SHA256SUMS` escapes them, and paths give them a meaning. */
 function nameFault(name: string): string | undefined {
-  if (name.length > LIMITS.volumePathChars) return "is too long";
-  if (/[\p{Cc}\\]/u.test(name) || !name.isWellFormed()) return "has characters that names of files should not have";
+  if (name.length > LIMITS.files.pathChars) return "is too long";
+  if (/[\p{Cc}\\]/u.test(name) || !name.isWellFormed()) return "has characters that are not allowed in file names";
   const parts = name.split("/");
   if (parts.some((part) => part === "" || part === "." || part === "..")) return "is not a relative path";
-  return name === SUMS ? "is a name that Creel uses itself" : undefined;
+  return name === SUMS ? "is reserved by Creel" : undefined;
 }
 
 /** What is wrong with the files, as the field and detail of an error. */
 export function filesFault(files: Files): { field: string; detail: string } | undefined {
-  if (files.size > LIMITS.storedFiles) return { field: "files", detail: `there are ${files.size}, the limit is ${LIMITS.storedFiles}` };
+  if (files.size > LIMITS.state.storedFiles)
+    return { field: "files", detail: `there are ${files.size}, the limit is ${LIMITS.state.storedFiles}` };
   let bytes = 0;
   const seen = new Set<string>();
   for (const [name, content] of files) {
@@ -56,12 +58,12 @@ export function filesFault(files: Files): { field: string; detail: string } | un
     if (detail) return { field: `files.${JSON.stringify(name)}`, detail };
     // Some file systems do not tell these apart.
     const folded = name.normalize("NFC").toLowerCase();
-    if (seen.has(folded)) return { field: `files.${JSON.stringify(name)}`, detail: "is there twice, but for case" };
+    if (seen.has(folded)) return { field: `files.${JSON.stringify(name)}`, detail: "exists twice, with different case" };
     seen.add(folded);
     bytes += "path" in content ? statSync(content.path).size : content.length;
   }
-  return bytes > LIMITS.storedBytes
-    ? { field: "files", detail: `they have ${bytes} bytes, the limit is ${LIMITS.storedBytes}` }
+  return bytes > LIMITS.state.storedBytes
+    ? { field: "files", detail: `they have ${bytes} bytes, the limit is ${LIMITS.state.storedBytes}` }
     : undefined;
 }
 
@@ -75,7 +77,7 @@ export function bytesOf(content: Content): Uint8Array {
   }
 }
 
-/** Puts them into the store, and gives the name of their folder. Nobody sees it before it is whole. */
+/** Puts the files into the store and returns the name of their folder. No reader sees it before it is whole. */
 export async function place(dir: string, files: Files): Promise<string> {
   const made = join(dir, "staging", randomName());
   const folders = new Set([made]);
@@ -98,11 +100,11 @@ export async function place(dir: string, files: Files): Promise<string> {
   const target = join(dir, "store", name);
   if (isFolder(target)) {
     if (await isWhole(dir, name)) {
-      // Somebody was killed after they had put it there.
+      // A process that was killed had put it there already.
       rmSync(made, { recursive: true, force: true });
       return name;
     }
-    // It is damaged, so nobody can load it: a moment without it is no loss.
+    // It is damaged, so no reader can load it: a moment without it is no loss.
     const damaged = join(dir, "staging", randomName());
     renameSync(target, damaged);
     rmSync(damaged, { recursive: true, force: true });
@@ -123,8 +125,8 @@ async function isWhole(dir: string, name: string): Promise<boolean> {
 }
 
 /**
- * The files, each compared with what was put there: a byte more or less and nothing is given. Read once, so what is given is what was compared.
- * SECURITY: test/state/state.test.ts flips bytes, adds, removes and links files.
+ * The files, each compared with its digest: one byte more or less, and it returns nothing. Reads once, so that what it
+ * returns is what it compared. SECURITY: test/state/state.test.ts flips bytes, adds, removes and links files.
  */
 export async function readStored(dir: string, name: string, isWanted: (file: string) => boolean): Promise<Map<string, Buffer>> {
   const folder = join(dir, "store", name);
@@ -138,11 +140,29 @@ export async function readStored(dir: string, name: string, isWanted: (file: str
     if (isWanted(file)) found.set(file, content);
   }
   for (const file of await namesIn(folder))
-    if (file !== SUMS && !sums.has(file)) throw changed(folder, file, "was not there when it was installed");
+    if (file !== SUMS && !sums.has(file)) throw changed(folder, file, "was added after the installation");
   return found;
 }
 
-/** All that is below it and is no folder. */
+/** The intact files of a folder that was tampered with. None, if the list itself was. */
+export async function readIntact(dir: string, name: string): Promise<Map<string, Buffer>> {
+  const folder = join(dir, "store", name);
+  const found = new Map<string, Buffer>();
+  const read = (file: string): Promise<Buffer | undefined> =>
+    contentOf(folder, file).catch((error: unknown) => {
+      if (error instanceof CreelError) return undefined;
+      throw error;
+    });
+  const list = await read(SUMS);
+  if (!list || `sha256-${hex(list)}` !== name) return found;
+  for (const [file, sum] of parseSums(list.toString())) {
+    const content = await read(file);
+    if (content && hex(content) === sum) found.set(file, content);
+  }
+  return found;
+}
+
+/** Everything below it but folders. */
 async function namesIn(folder: string, below = ""): Promise<string[]> {
   const names: string[] = [];
   await breathe();
@@ -153,16 +173,16 @@ async function namesIn(folder: string, below = ""): Promise<string[]> {
       else names.push(name);
     }
   } catch (error) {
-    throw missing(error) ? changed(folder, SUMS, "is gone") : error;
+    throw missing(error) ? changed(folder, SUMS, "is missing") : error;
   }
   return names;
 }
 
 let lastTurnMs = 0;
 
-/** What is read at once holds up the event loop: every now and then it is let turn. */
+/** Synchronous reads block the event loop, so yield now and then. */
 async function breathe(): Promise<void> {
-  if (performance.now() - lastTurnMs < LIMITS.readingMs) return;
+  if (performance.now() - lastTurnMs < LIMITS.state.readingMs) return;
   await setImmediate();
   lastTurnMs = performance.now();
 }
@@ -183,22 +203,25 @@ function* parseSums(list: string): Generator<[file: string, sum: string]> {
 
 const readLarge = promisify(readFile);
 
-/** Small files are read at once: to hand four calls for each to other threads takes four to ten times as much of the gateway's own (measured with a thousand, which is two hundred plugins). */
+/**
+ * Reads small files synchronously: four calls on other threads for each file would take four to ten times as much of
+ * the gateway's own thread (measured with a thousand files, which is two hundred plugins).
+ */
 async function contentOf(folder: string, file: string): Promise<Buffer> {
   await breathe();
   try {
     const fd = openSync(join(folder, file), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(fd);
-      if (!stats.isFile()) throw changed(folder, file, "is not a file any more");
-      if (stats.size > LIMITS.storedBytes) throw changed(folder, file, DIFFERS);
-      return stats.size > LIMITS.readAtOnceBytes ? await readLarge(fd) : readFileSync(fd);
+      if (!stats.isFile()) throw changed(folder, file, "is no longer a file");
+      if (stats.size > LIMITS.state.storedBytes) throw changed(folder, file, DIFFERS);
+      return stats.size > LIMITS.state.readAtOnceBytes ? await readLarge(fd) : readFileSync(fd);
     } finally {
       closeSync(fd);
     }
   } catch (error) {
-    if (missing(error)) throw changed(folder, file, "is gone");
-    if ((error as NodeJS.ErrnoException).code === "ELOOP") throw changed(folder, file, "is not a file any more");
+    if (missing(error)) throw changed(folder, file, "is missing");
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") throw changed(folder, file, "is no longer a file");
     throw error;
   }
 }
@@ -211,14 +234,14 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** For whoever holds the mutex: all that is in `staging` was left by somebody who did not finish. */
+/** Requires the mutex. Everything in `staging` is left from a process that did not finish. */
 export function clearStaging(dir: string): void {
   for (const name of readdirSync(join(dir, "staging"))) rmSync(join(dir, "staging", name), { recursive: true, force: true });
 }
 
 /**
- * For whoever holds the mutex: removes what nobody refers to. Readers hold no lock, and one may have read the lock a moment ago: so a folder is first
- * marked in `retired`, and removed when the mark is old. Gives how many were removed.
+ * Requires the mutex. Removes what no plugin refers to. Readers hold no lock and may have read the lock a moment ago,
+ * so a folder is first marked in `retired` and removed when the mark is old. Returns the number of removed folders.
  */
 export function collect(dir: string, used: ReadonlySet<string>, retiredMs: number): number {
   const store = join(dir, "store");
@@ -232,7 +255,7 @@ export function collect(dir: string, used: ReadonlySet<string>, retiredMs: numbe
     const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
     if (since === undefined) writeFileSync(mark, "");
     if (since === undefined ? retiredMs > 0 : Date.now() - since < retiredMs) continue;
-    // In one step out of the readers' sight, since removing takes many.
+    // One step hides it from readers, since removing takes many.
     const rubbish = join(dir, "staging", randomName());
     renameSync(join(store, name), rubbish);
     rmSync(rubbish, { recursive: true, force: true });

@@ -1,12 +1,16 @@
-/** Trusted side: a change of the installed plugins that has not happened yet. Files are in the store before it does, and nobody refers to them. */
+/**
+ * Trusted side: a change of the installed plugins that is not committed yet. Its files are in the store already, but
+ * nothing refers to them.
+ */
 import { isUtf8 } from "node:buffer";
-import { firstIssue } from "../host/issues.ts";
+import { systemError } from "../os/system-error.ts";
+import { firstIssue } from "../text/schema-issue.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { digestOf, grantsDigest, lockEntry, sealOf } from "./lock.ts";
 import type { LockEntry, PluginFacts, SealKey } from "./lock.ts";
+import { unknownPlugin } from "./lock-file.ts";
 import type { Entries } from "./lock-file.ts";
-import { guarded } from "./state-error.ts";
 import { bytesOf, filesFault, place } from "./store.ts";
 import type { Files } from "./store.ts";
 
@@ -15,7 +19,7 @@ export const BUNDLE = "bundle.js";
 export const MAP = "bundle.js.map";
 export const MANIFEST = "manifest.json";
 
-/** What may change without the plugin being installed again. */
+/** What may change without installing the plugin again. */
 export type Patch = Partial<Pick<PluginFacts, "grants" | "permissions" | "budgets" | "accepted" | "enabled">>;
 
 export class Transaction {
@@ -39,7 +43,7 @@ export class Transaction {
     return [...this.#entries.values()];
   }
 
-  /** Takes the place of the plugin of that id, if there is one. `files` must have a bundle, its map and a manifest. */
+  /** Replaces the plugin of that id, if there is one. `files` must have a bundle, its map and a manifest. */
   put(facts: PluginFacts, files: Files): Promise<LockEntry> {
     return guarded(this.#dir, () => this.#put(facts, files));
   }
@@ -51,7 +55,7 @@ export class Transaction {
     };
     const given = (file: string): Uint8Array => {
       const content = bytesOf(files.get(file) ?? refuse(`files.${file}`, "it is missing"));
-      // What runs is text: two texts must not look the same to it.
+      // The cell gets text: two bundles must not decode to the same text.
       return isUtf8(content) ? content : refuse(`files.${file}`, "it is not UTF-8");
     };
     const bundle = given(BUNDLE);
@@ -64,8 +68,8 @@ export class Transaction {
     }
     const fault = filesFault(files);
     if (fault) refuse(fault.field, fault.detail);
-    if (!this.#entries.has(facts.id) && this.#entries.size >= LIMITS.installedPlugins)
-      refuse("id", `${LIMITS.installedPlugins} plugins are installed, which is the limit`);
+    if (!this.#entries.has(facts.id) && this.#entries.size >= LIMITS.state.installedPlugins)
+      refuse("id", `${LIMITS.state.installedPlugins} plugins are installed, which is the limit`);
     const checked = (store: string) =>
       this.#sealed({
         ...facts,
@@ -83,7 +87,7 @@ export class Transaction {
 
   update(id: string, patch: Patch): LockEntry {
     this.#check();
-    const { seal: _, ...before } = this.#known(id);
+    const { seal: _, ...before } = this.known(id);
     const after = { ...before, ...patch };
     const entry = this.#sealed({ ...after, grantsDigest: grantsDigest(after) });
     this.#set(entry);
@@ -92,7 +96,7 @@ export class Transaction {
 
   remove(id: string): LockEntry {
     this.#check();
-    const entry = this.#known(id);
+    const entry = this.known(id);
     this.#entries.delete(id);
     this.#isChanged = true;
     return entry;
@@ -104,9 +108,9 @@ export class Transaction {
     return this.#isChanged ? this.#entries : undefined;
   }
 
-  #known(id: string): LockEntry {
+  known(id: string): LockEntry {
     const entry = this.#entries.get(id);
-    if (!entry) throw new CreelError("ERR_STATE_UNKNOWN", { plugin: id });
+    if (!entry) throw unknownPlugin(id, this.#entries);
     return entry;
   }
 
@@ -122,6 +126,17 @@ export class Transaction {
   }
 
   #check(): void {
-    if (this.#isOver) throw new TypeError("the transaction is over");
+    if (this.#isOver) throw new TypeError("the transaction has ended");
+  }
+}
+
+/** Turns errors of the file system and SQLite about the state folder into errors with a remedy. */
+export async function guarded<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    if (syscall === undefined && code !== "ERR_SQLITE_ERROR") throw error;
+    throw systemError(error, () => dir) ?? new CreelError("ERR_STATE_IO", { dir, detail: (error as Error).message }, { cause: error });
   }
 }

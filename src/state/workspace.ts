@@ -1,6 +1,7 @@
 /**
- * Trusted side: folders for plugins that are being fetched and looked at, which takes as long as an operator thinks. So the mutex of the
- * state is not held meanwhile. Each has a mutex of its own, which its owner holds: one that can be taken belongs to nobody any more.
+ * Trusted side: folders for plugins that are being fetched and reviewed, which may take as long as an operator thinks,
+ * so the mutex of the state is not held meanwhile. Each folder has its own mutex, which its owner holds: a folder whose
+ * mutex is free has no owner any more.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ export interface Workspace extends Disposable {
   readonly path: string;
 }
 
-/** For whoever holds the mutex of the state: between a folder and its own mutex, nobody else looks. */
+/** Requires the mutex of the state, so that no other process removes the folder before its own mutex is taken. */
 export function openWorkspace(dir: string): Workspace {
   const root = join(dir, "work", randomName());
   const path = join(root, "files");
@@ -28,7 +29,7 @@ export function openWorkspace(dir: string): Workspace {
   };
 }
 
-/** For whoever holds the mutex of the state. */
+/** Requires the mutex of the state. */
 export function clearWorkspaces(dir: string): void {
   for (const name of readdirSync(join(dir, "work"))) {
     const root = join(dir, "work", name);
@@ -36,7 +37,7 @@ export function clearWorkspaces(dir: string): void {
   }
 }
 
-/** Its owner and whoever clears up may be at it at once. What is left is left for the next. */
+/** Its owner may remove it at the same time. The next cleaning takes the rest. */
 function remove(root: string): void {
   try {
     rmSync(root, { recursive: true, force: true });

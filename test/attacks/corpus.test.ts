@@ -1,16 +1,30 @@
 /** Every file of the corpus becomes a plugin that does what the file says, when it is told to. */
+import { Script } from "node:vm";
 import { expect, it } from "vitest";
+import { thrownBy } from "../support/errors.ts";
 import { open } from "../support/host.ts";
 import { attack, readCorpus } from "./corpus.ts";
 
 it("every file has a class and a source, and names are unique", () => {
   const corpus = readCorpus();
-  expect(corpus.length).toBeGreaterThan(140);
+  expect(corpus.length).toBeGreaterThan(180);
   expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
   for (const { what, source } of corpus) {
     expect(what).toMatch(/ \/ /);
     expect(source.length).toBeGreaterThan(50);
   }
+});
+
+/** Source that no engine can read is what these are about. */
+const UNREADABLE = new Set(["err-20-syntax-error", "stk-07-deep-source"]);
+
+it("every file can be loaded, but for those that are about that, and the late families say what they expect", () => {
+  const readable = readCorpus().filter(({ name }) => !UNREADABLE.has(name));
+  expect(readable.filter(({ source }) => thrownBy(() => new Script(source)) !== undefined).map(({ name }) => name)).toEqual([]);
+  const late = readable.filter(({ name }) => /^(?:sta|gwc|blm|apr)-/.test(name));
+  expect(late.length).toBeGreaterThanOrEqual(30);
+  expect(late.filter(({ expect: expected }) => expected.length === 0)).toEqual([]);
+  expect(() => attack("x", "// @expect: praised")).toThrow('@expect says "praised"');
 });
 
 it("a file that says how its source is made is made that way", () => {

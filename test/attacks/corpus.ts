@@ -1,9 +1,12 @@
 /**
  * The corpus: each file is the body of one hostile plugin, written against `hook` and `host`. Here it becomes a plugin: `hook`
  * registers on before_tool_call, for a tool named like the plugin, so that an attack acts when it is told to; `host.call` is a
- * granted and awaited service call; `host.log` is the plugin's logger.
+ * granted and awaited service call; `host.log` is the plugin's logger; `api` is there, too. The lines at its top say the rest (README.md).
  */
 import { readdirSync, readFileSync } from "node:fs";
+import type { PluginSpec } from "creel";
+import { isDrive } from "./drives.ts";
+import type { DriveName } from "./drives.ts";
 
 export interface Attack {
   /** The file's name without its ending: `cpu-01-sync-loop`. */
@@ -12,7 +15,30 @@ export interface Attack {
   readonly what: string;
   /** The source of the plugin. */
   readonly source: string;
+  /** What the host is to do about it while it stays. */
+  readonly expect: readonly Expectation[];
+  readonly grants: Grants;
+  /** Calls that are made again and again while it stays. */
+  readonly drives: readonly DriveName[];
+  /** So many plugins of this source at once. */
+  readonly copies: number;
+  /** Something in it may come back by itself when its call is over: a timer, or the answer to a question. */
+  readonly isLate: boolean;
 }
+
+export type Grants = NonNullable<PluginSpec["grants"]>;
+
+/**
+ * named: the host says who it is: a fact, an error, a remark, a breaker, a move. moved: to the slow lane, or stopped. stopped: its breaker is not closed, or it
+ * is not loaded any more. harmless: nothing, as long as its neighbours do not feel it.
+ */
+export const EXPECTATIONS = ["named", "moved", "stopped", "harmless"] as const;
+export type Expectation = (typeof EXPECTATIONS)[number];
+
+/** `host.call("sleep")` is a timer of the gateway's. */
+const LATE = /\bset(?:Timeout|Interval|Immediate)\b|\bsleep\b|\bschedule\b|\bwaitAsync\b|@late\b/;
+/** What every attack is granted, for `host.call`. */
+const USUAL_GRANTS: Grants = { session: ["get"] };
 
 const FOLDER = new URL("./corpus/", import.meta.url);
 
@@ -33,11 +59,27 @@ export function readCorpus(): Attack[] {
 
 export function attack(name: string, text: string): Attack {
   const generated = annotation(text, "generate");
+  const padding = annotation(text, "pad");
   return {
     name,
     what: annotation(text, "class") ?? name,
-    source: generated === undefined ? wrapped(text, TELLING.test(name)) : generate(name, generated),
+    source: `${padding === undefined ? "" : generate(name, padding)}${generated === undefined ? wrapped(text, TELLING.test(name)) : generate(name, generated)}`,
+    expect: listed(name, text, "expect", isExpectation),
+    grants: { ...USUAL_GRANTS, ...(JSON.parse(annotation(text, "grants") ?? "{}") as Grants) },
+    drives: listed(name, text, "drive", isDrive),
+    copies: Number(annotation(text, "copies") ?? 1),
+    isLate: LATE.test(text),
   };
+}
+
+const isExpectation = (word: string): word is Expectation => (EXPECTATIONS as readonly string[]).includes(word);
+
+function listed<T extends string>(name: string, text: string, key: string, isKnown: (word: string) => word is T): T[] {
+  const words = (annotation(text, key) ?? "").split(/,\s*/).filter(Boolean);
+  return words.map((word) => {
+    if (!isKnown(word)) throw new Error(`${name}: @${key} says "${word}", which is unknown`);
+    return word;
+  });
 }
 
 /** A header line such as `// @class: CPU / …`. */
@@ -49,7 +91,7 @@ function annotation(text: string, key: string): string | undefined {
 function generate(name: string, recipe: string): string {
   const parts = /^'(.+)'\.repeat\(([\d.e]+)\)$/.exec(recipe);
   if (!parts) throw new Error(`${name}: a recipe of an unknown kind: ${recipe}`);
-  return parts[1]!.repeat(Number(parts[2]));
+  return parts[1]!.replaceAll(String.raw`\n`, "\n").repeat(Number(parts[2]));
 }
 
 /**

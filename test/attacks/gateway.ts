@@ -1,13 +1,15 @@
 /** The gateway process of the runner: forked, so that an attack that kills the gateway is a finding and not the end of the findings. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { bundler } from "../../src/host/bundler.ts";
+import { bundler } from "../../src/bundler/bundler.ts";
 import { childrenOf } from "../support/process.ts";
 import { readCorpus } from "./corpus.ts";
 import { RESTING_SHARE } from "./order.ts";
 import type { Order, Report } from "./order.ts";
 import { cpuMs, ofFamily } from "./process-stats.ts";
+import { merged } from "./load.ts";
 import { Stage } from "./stage.ts";
 import type { Slot } from "./stage.ts";
+import { Quiet } from "./stay.ts";
 import { summary, tryAttack } from "./trial.ts";
 import type { Tried } from "./trial.ts";
 
@@ -28,10 +30,12 @@ async function perform({ isolation, slots, calls }: Order): Promise<void> {
   const rest = stage.load.tally;
   stage.load.start();
   await stage.load.probe();
+  const quiet = new Quiet();
+  const peace = slots.some(({ stayMs }) => stayMs > 0) ? await quiet.listen(stage, ["sync"], 0) : [];
   const tried: Tried[] = [];
   for (const slot of known) {
     tell({ kind: "begin", id: slot.id, pids: stage.host.pids() });
-    const one = await tryAttack(stage, slot);
+    const one = await tryAttack(stage, slot, quiet);
     tried.push(one);
     tell({ kind: "trial", trial: one.trial() });
   }
@@ -45,7 +49,12 @@ async function perform({ isolation, slots, calls }: Order): Promise<void> {
   await bundler.rest();
   const strays = childrenOf(process.pid).length;
   // It is long: who disconnects before it is written, loses it.
-  const end: Report = { kind: "end", trials: tried.map((one) => one.trial()), rest: summary(rest), residue: { cpuShare, strays } };
+  const end: Report = {
+    kind: "end",
+    trials: tried.map((one) => one.trial()),
+    rest: summary(merged([rest, ...peace])),
+    residue: { cpuShare, strays },
+  };
   process.send!(end, () => process.disconnect());
 }
 

@@ -7,7 +7,7 @@ import { parseArgs, styleText } from "node:util";
 import { machine, machineLine } from "../../src/cli/bench/machine.ts";
 import { median, quantile } from "../../src/cli/bench/statistics.ts";
 import { until } from "../support/until.ts";
-import { BENIGN } from "./benign.ts";
+import { INNOCENT } from "./benign.ts";
 import { SHORT } from "./budgets.ts";
 import { readCorpus } from "./corpus.ts";
 import { Stage } from "./stage.ts";
@@ -44,6 +44,8 @@ const slots: Slot[] = Array.from({ length: rounds * ATTACKS_PER_WINDOW }, (_, at
   id: `attack-${at}`,
   attack: corpus.get(CPU_ATTACKS[at % CPU_ATTACKS.length]!)!,
   budget: SHORT,
+  stayMs: 0,
+  isForced: false,
 }));
 
 const measured = await besideAttacks();
@@ -52,7 +54,7 @@ report();
 
 async function besideAttacks(): Promise<Round[]> {
   await using stage = await Stage.open({ isolation: "process", slots, apart: true });
-  const innocentLanes = new Set(BENIGN.map(({ id }) => stage.host.inspect(id!).lane));
+  const innocentLanes = new Set(INNOCENT.map(({ id }) => stage.host.inspect(id!).lane));
   if (slots.some(({ id }) => innocentLanes.has(stage.host.inspect(id).lane))) throw new Error("attacks and innocent plugins share a lane");
   stage.load.start();
   await stage.load.window(WINDOW_CALLS / 2);

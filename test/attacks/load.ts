@@ -37,6 +37,21 @@ export function emptyTally(): Tally {
   return { sent: 0, right: 0, wrong: 0, blocked: 0, lost: 0, retried: 0, latenciesMs: [], examples: [] };
 }
 
+/** Several, as one. */
+export function merged(tallies: readonly Tally[]): Tally {
+  const sum = (pick: (tally: Tally) => number): number => tallies.reduce((all, tally) => all + pick(tally), 0);
+  return {
+    sent: sum(({ sent }) => sent),
+    right: sum(({ right }) => right),
+    wrong: sum(({ wrong }) => wrong),
+    blocked: sum(({ blocked }) => blocked),
+    lost: sum(({ lost }) => lost),
+    retried: sum(({ retried }) => retried),
+    latenciesMs: tallies.flatMap(({ latenciesMs }) => latenciesMs),
+    examples: tallies.flatMap(({ examples }) => examples).slice(0, EXAMPLES),
+  };
+}
+
 /** What the observer said, how many observations were answered before it was asked, and how many sent when it had said it. */
 interface LedgerPage {
   readonly born: number;
@@ -72,6 +87,17 @@ export class BenignLoad {
     this.#startedMs = performance.now();
     this.#sent = 0;
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** No calls for a while: resolves when all are answered. `start` goes on. */
+  async pause(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([...this.#open].map((call) => call.answered));
+  }
+
+  /** Resolves when all calls that are open now are answered. Others go on. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#open].map((call) => call.answered));
   }
 
   /** The first answer that passes the test. */

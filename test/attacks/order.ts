@@ -4,7 +4,13 @@ import type { Trial } from "./trial.ts";
 
 export interface Order {
   readonly isolation: "process" | "thread";
-  readonly slots: readonly { readonly id: string; readonly attack: string; readonly budget: Budget }[];
+  readonly slots: readonly {
+    readonly id: string;
+    readonly attack: string;
+    readonly budget: Budget;
+    readonly stayMs: number;
+    readonly isForced: boolean;
+  }[];
   /** Go on with the load until so many calls were sent. */
   readonly calls: number;
 }

@@ -1,5 +1,5 @@
 /** What Linux says about a process: its memory, its processor time, its threads, its descriptors. A process that is gone has none. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { childrenOf } from "../support/process.ts";
 
 /** The kernel counts in ticks of 10 ms, on every Linux that Node runs on. */
@@ -22,6 +22,12 @@ export const threads = (pid: number | "self"): number => entries(`/proc/${pid}/t
 export const commandLine = (pid: number): string => read(`/proc/${pid}/cmdline`);
 export const descriptors = (pid: number | "self"): number => entries(`/proc/${pid}/fd`);
 
+/** The files below a folder that a process has open, one entry per descriptor. */
+export function openFiles(pid: number | "self", folder: string): string[] {
+  const found = readdirSync(`/proc/${pid}/fd`).map((one) => targetOf(`/proc/${pid}/fd/${one}`));
+  return found.filter((file) => file.startsWith(`${folder}/`));
+}
+
 /** A process and all that come from it: walls around a sandbox are processes, too, and the sandbox itself is the last. */
 export function familyOf(pid: number): number[] {
   try {
@@ -34,6 +40,14 @@ export function familyOf(pid: number): number[] {
 /** The sum over a process and all that come from it. */
 export function ofFamily(pid: number, ask: (one: number) => number): number {
   return familyOf(pid).reduce((sum, one) => sum + ask(one), 0);
+}
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return "";
+  }
 }
 
 function entries(folder: string): number {

@@ -11,11 +11,15 @@ import { broken } from "./verdict.ts";
 
 const HELP = `npm run test:attacks -- [options]
 
-Runs the hostile plugins of test/attacks/corpus against a host that serves 200 benign calls a second meanwhile.
+Runs the hostile plugins of test/attacks/corpus against a host that serves 200 benign calls a second meanwhile. An attack that may still act when
+its call has settled is left in place for 20 s; README.md says what is judged.
 
+  --only <name>       this attack alone, with the control
   --filter <text>     only attacks whose name contains the text
-  --rounds <n>        the whole corpus so many times over; default 1
-  --calls <n>         go on with the benign load until so many calls were made
+  --rounds <n>        the whole corpus so many times over; default 1. From the second round on only those that may act later stay, for 1.5 s
+  --benign <n>        go on with the benign load until so many calls were made
+  --late <seconds>    how long attacks that may still act stay, in the first round; default 20
+  --stay <seconds>    leave every attack in place for so long, those that are over, too; 0: none of them
   --long <text|all>   attacks that are also run with budgets of seconds, so that they reach the limits of memory; default: those that abort V8
   --isolation <kind>  process (default) or thread; thread does not survive all of it
   --json              data on stdout instead of the table
@@ -25,15 +29,21 @@ example: npm run test:attacks -- --filter mem- --long all`;
 
 const { values: flags } = parseArgs({
   options: {
+    only: { type: "string" },
     filter: { type: "string", default: "" },
     rounds: { type: "string", default: "1" },
-    calls: { type: "string", default: "0" },
+    benign: { type: "string", default: "0" },
+    late: { type: "string", default: "20" },
+    stay: { type: "string" },
     long: { type: "string", default: "" },
     isolation: { type: "string", default: "process" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
+
+/** Of the rounds after the first, which are about what comes seldom: ten of them are to fit into 40 minutes. */
+const LATER_STAY_MS = 1_500;
 
 /** Those that abort V8 or fill the machine when they are given the time. */
 const ABORTERS = /^mem-(?:02|05|14|22|25)-/;
@@ -44,13 +54,13 @@ else await main();
 async function main(): Promise<void> {
   const slots = schedule(Number(flags.rounds));
   if (slots.length === 0) {
-    console.error(`no attack has "${flags.filter}" in its name`);
+    console.error(flags.only === undefined ? `no attack has "${flags.filter}" in its name` : `there is no attack "${flags.only}"`);
     process.exitCode = 2;
     return;
   }
   const where = machineLine(machine());
   const isolation = flags.isolation === "thread" ? "thread" : "process";
-  const performance = await perform({ isolation, slots, calls: Number(flags.calls) }, progress);
+  const performance = await perform({ isolation, slots, calls: Number(flags.benign) }, progress);
   const sum = sums(performance);
   const verdicts = performance.trials.map((trial) => ({ ...trial, broken: broken(trial) }));
   if (flags.json) console.log(JSON.stringify({ machine: where, sums: sum, deaths: performance.deaths, trials: verdicts }, undefined, 2));
@@ -60,15 +70,21 @@ async function main(): Promise<void> {
 
 /** Every round has ids of its own; the order is always the same, so that a finding can be repeated. */
 function schedule(rounds: number): Order["slots"] {
+  const isMeant = (name: string): boolean => (flags.only === undefined ? name.includes(flags.filter) : name === flags.only);
   const names = readCorpus()
     .map(({ name }) => name)
-    .filter((name) => name.includes(flags.filter) || name === CONTROL);
-  if (!names.some((name) => name.includes(flags.filter))) return [];
+    .filter((name) => isMeant(name) || name === CONTROL);
+  if (!names.some(isMeant)) return [];
+  const given = flags.stay === undefined ? undefined : Number(flags.stay) * 1_000;
   return Array.from({ length: rounds }, (_, round) => {
     const suffix = round === 0 ? "" : `-r${round + 1}`;
+    const stay = {
+      stayMs: given ?? (round === 0 ? Number(flags.late) * 1_000 : LATER_STAY_MS),
+      isForced: given !== undefined && given > 0,
+    };
     return names.flatMap((name) => [
-      { id: `${name}${suffix}`, attack: name, budget: SHORT },
-      ...(isLong(name) ? [{ id: `${name}-long${suffix}`, attack: name, budget: LONG }] : []),
+      { id: `${name}${suffix}`, attack: name, budget: SHORT, ...stay },
+      ...(isLong(name) ? [{ id: `${name}-long${suffix}`, attack: name, budget: LONG, ...stay }] : []),
     ]);
   }).flat();
 }

@@ -1,10 +1,31 @@
 /** The rules that every attack must leave whole, and the sentence for each that it broke. */
-import type { Trial } from "./trial.ts";
+import { median } from "../../src/cli/bench/statistics.ts";
+import type { Attempt, Trial } from "./trial.ts";
 import { CONTROL } from "./corpus.ts";
+import type { Expectation } from "./corpus.ts";
 
 /** What a call may take beyond its wall budget: noticing and answering; and where the process had to be replaced. */
 export const GRACE_MS = 250;
 export const REPLACED_GRACE_MS = 2_000;
+
+/** Neighbours' p99 with the attack in place, of their p99 in quiet. */
+export const MAX_SLOWDOWN = 3;
+/** The gateway's loop: at a time, and of all the time. Where the control process stood still in the same time, that is the machine's doing, and twice as much is allowed. */
+export const MAX_STALL_MS = 50;
+export const MAX_STALL_SHARE = 0.05;
+
+/** A machine that keeps the control process waiting keeps a gateway waiting longer: that has more to do. On a quiet machine it keeps neither. */
+const MACHINE_FACTOR = 2;
+/** A share of less time than this says nothing that the longest stall does not say. */
+const SHARE_MS = 5_000;
+
+/** A synchronous run may find its lane in one turn of an attack, which may take its CPU budget, until the attack is moved. */
+const TURN_MS = 100;
+/**
+ * Or in the one turn for which it is stopped for good. V8 ends a turn after 250 ms on a quiet machine, but first collects
+ * garbage, again and again, if the heap is full.
+ */
+const LAST_TURN_MS = 500;
 
 /** The escapes that tell what they found: what they may have found. */
 const ALLOWED_LOOT: Readonly<Record<string, (loot: string) => boolean>> = {
@@ -20,7 +41,105 @@ const ALLOWED_LOOT: Readonly<Record<string, (loot: string) => boolean>> = {
 const OUR_SIDE = /file:\/\/|node:internal|\[object process\]|\/src\/(?:host|sandbox|sdk)\//;
 
 export function broken(trial: Trial): string[] {
-  return [...settling(trial), ...naming(trial), ...benign(trial), ...escaping(trial), ...control(trial)];
+  return [...certain(trial), ...timing(trial)];
+}
+
+/** Only rules of time were broken: another process on the machine may have done that, so it is tried again. */
+export function isOnlyLate(trial: Trial): boolean {
+  return certain(trial).length === 0 && timing(trial).length > 0;
+}
+
+function certain(trial: Trial): string[] {
+  return [
+    ...settling(trial),
+    ...naming(trial),
+    ...benign(trial),
+    ...driving(trial),
+    ...expecting(trial),
+    ...escaping(trial),
+    ...control(trial),
+  ];
+}
+
+export interface FeltStalls {
+  readonly slowdown: number;
+  /** Synchronous runs, from when the host has had the time to notice on; and before. */
+  readonly syncMs: number;
+  readonly noticeSyncMs: number;
+  readonly longestMs: number;
+  readonly share: number;
+  /** What is allowed. */
+  readonly mostMs: number;
+  readonly mostShare: number;
+}
+
+/** The median of the attempts counts, whichever of them it is: no best of several. */
+export function feltOf({ attempts }: Trial): FeltStalls {
+  const felt = attempts.flatMap(({ stay }) => stay.felt ?? []);
+  const of = (pick: (attempt: Attempt) => number): number => median(attempts.map(pick));
+  return {
+    slowdown: felt.length === 0 ? 0 : median(felt.map(({ p99Ms, quietP99Ms }) => p99Ms / quietP99Ms)),
+    syncMs: felt.length === 0 ? 0 : median(felt.map(({ syncMs }) => syncMs)),
+    noticeSyncMs: felt.length === 0 ? 0 : median(felt.map(({ noticeSyncMs }) => noticeSyncMs)),
+    longestMs: of(({ stalls }) => stalls.longestMs),
+    share: of(({ stalls, lookedMs }) => stalls.totalMs / lookedMs),
+    mostMs: Math.max(
+      MAX_STALL_MS,
+      of(({ machine }) => machine.longestMs * MACHINE_FACTOR),
+    ),
+    mostShare: of(({ machine, lookedMs }) => (lookedMs < SHARE_MS ? 1 : MAX_STALL_SHARE + (machine.totalMs * MACHINE_FACTOR) / lookedMs)),
+  };
+}
+
+function timing(trial: Trial): string[] {
+  const { slowdown, syncMs, noticeSyncMs, longestMs, mostMs, share, mostShare } = feltOf(trial);
+  const mostNoticeMs = mostMs + (trial.isStopped ? LAST_TURN_MS : TURN_MS);
+  const times = trial.attempts.length > 1 ? `, the median of ${trial.attempts.length}` : "";
+  return [
+    ...(slowdown > MAX_SLOWDOWN ? [`neighbours' p99 was ${slowdown.toFixed(1)} times the quiet one${times}`] : []),
+    ...(longestMs > mostMs ? [`the gateway stood still for ${Math.round(longestMs)} ms at a time, of ${Math.round(mostMs)}${times}`] : []),
+    ...(syncMs > mostMs
+      ? [`a synchronous run kept the gateway waiting for ${Math.round(syncMs)} ms, of ${Math.round(mostMs)}${times}`]
+      : []),
+    ...(noticeSyncMs > mostNoticeMs
+      ? [`a synchronous run kept the gateway waiting for ${Math.round(noticeSyncMs)} ms at first, of ${Math.round(mostNoticeMs)}${times}`]
+      : []),
+    ...(share > mostShare
+      ? [`the gateway stood still ${(share * 100).toFixed(0)} % of the time, of ${(mostShare * 100).toFixed(0)} %${times}`]
+      : []),
+  ];
+}
+
+/** Synchronous runs, one every 50 ms, that a replacement of the sandbox process may leave to the failure policy of their hook: half a second. */
+const UNSERVED_PER_RESTART = 10;
+
+function driving({ drives: { passed, failed, unserved, examples }, restarts }: Trial): string[] {
+  return [
+    ...(unserved > restarts.length * UNSERVED_PER_RESTART
+      ? [`${unserved} synchronous calls were not served while the sandbox process was replaced ${restarts.length} times`]
+      : []),
+    ...(passed > 0 ? [`${passed} calls were let through that should have been stopped: ${examples[0]}`] : []),
+    ...(failed > 0 ? [`${failed} calls of an innocent plugin failed beside it: ${examples[0]}`] : []),
+  ];
+}
+
+const MET: Readonly<Record<Expectation, (trial: Trial) => boolean>> = {
+  named: ({ named, calls }) => named.length > 0 || calls.some((call) => call.named.length > 0),
+  moved: ({ isMoved }) => isMoved,
+  stopped: ({ isStopped }) => isStopped,
+  harmless: () => true,
+};
+const MISSING: Readonly<Record<Expectation, string>> = {
+  named: "the host never said who it was",
+  moved: "it was neither moved to the slow lane nor stopped",
+  stopped: "it was not stopped",
+  harmless: "",
+};
+
+/** Nothing is expected of a host that had no time to notice. */
+function expecting(trial: Trial): string[] {
+  if (!trial.attempts.some(({ stay }) => stay.isFull)) return [];
+  return trial.expect.filter((one) => !MET[one](trial)).map((one) => MISSING[one]);
 }
 
 function settling({ calls, restarts }: Trial): string[] {
@@ -33,12 +152,13 @@ function settling({ calls, restarts }: Trial): string[] {
 }
 
 function naming({ id, calls, restarts, innocents }: Trial): string[] {
-  const unnamed = calls.filter(({ status, named }) => status !== "ok" && status !== "hung" && !named.includes(id));
-  const misnamed = calls.flatMap(({ named }) => named.filter((other) => other !== id));
+  const isOurs = (other: string | undefined): boolean => other === id || (other?.startsWith(`${id}-copy-`) ?? false);
+  const unnamed = calls.filter(({ status, plugin, named }) => status !== "ok" && status !== "hung" && !named.includes(plugin));
+  const misnamed = calls.flatMap(({ named }) => named.filter((other) => !isOurs(other)));
   return [
     ...unnamed.map(({ phase, status }) => `the ${phase} came to ${status} and nobody was named`),
     ...misnamed.map((other) => `${other} was named`),
-    ...restarts.filter(({ culprit }) => culprit !== id).map(({ why, culprit }) => `a restart that names ${culprit ?? "nobody"}: ${why}`),
+    ...restarts.filter(({ culprit }) => !isOurs(culprit)).map(({ why, culprit }) => `a restart that names ${culprit ?? "nobody"}: ${why}`),
     ...innocents.map((other) => `${other} was blamed`),
   ];
 }

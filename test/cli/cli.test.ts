@@ -6,9 +6,9 @@ import { defineVerb } from "../../src/cli/verb.ts";
 import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
 import { CreelError } from "../../src/protocol/errors.ts";
-import { ANSI, creel } from "./creel.ts";
+import { ANSI, creel } from "../support/creel.ts";
 import { wordsOfLine } from "../support/command-line.ts";
-import { creelHere } from "./in-process.ts";
+import { creelHere } from "../support/cli-in-process.ts";
 
 const greet = defineVerb({
   name: "greet",
@@ -73,13 +73,13 @@ describe("the command line", () => {
     const { code, out, err } = await cli(...args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(message);
-    expect(err).toContain("what to do:");
+    expect(err).toContain("Fix:");
   });
 
   it("answers a failure with exit code 1 and the remedy of the error table", async () => {
     const { code, err } = await cli("greet", "nobody");
     expect(code).toBe(1);
-    expect(err).toContain("what to do:");
+    expect(err).toContain("Fix:");
   });
 
   it("shows the stack of a mistake of its own", async () => {
@@ -113,7 +113,7 @@ describe("the real command", () => {
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`Examples:\n  creel ${name}`));
     expect(out).toMatch(/\n {2}--json +\S/);
-    expect(out).toMatch(/\nWith --json: \S.+\nExit codes: 0 \S.+, 1 \S.+, 2 used wrongly\n$/);
+    expect(out).toMatch(/\nWith --json: \S.+\nExit codes: 0 \S.+, 1 \S.+, 2 wrong usage(?:, 130 interrupted at a question .+)?\n$/);
   });
 
   it("has no example that it would not take", () => {

@@ -11,6 +11,7 @@ import { clockCheck, diskCheck, isolatedVmCheck, nodeCheck, spaceCheck } from ".
 import { socketChecks } from "../../src/cli/doctor/socket-check.ts";
 import { folderChecks, lockChecks, storeChecks } from "../../src/cli/doctor/state-check.ts";
 import { bundleFiles } from "../../src/state/bundle-files.ts";
+import { SERVE_PROTOCOL } from "../../src/protocol/serve.ts";
 import { openState } from "../../src/state/state.ts";
 import type { State } from "../../src/state/state.ts";
 import { folder, QUICK, write } from "../support/files.ts";
@@ -90,14 +91,14 @@ describe("a creel.json", () => {
     expect(said).toEqual(
       expect.arrayContaining([
         ["broken", expect.stringMatching(/^sandbox\.walls: /), at(3), expect.stringContaining('write "auto" or "none" or "required"')],
-        ["broken", expect.stringMatching(/^sandbox\.memory: there is no such key/), at(4), expect.any(String)],
+        ["broken", expect.stringMatching(/^sandbox\.memory: unknown key/), at(4), expect.any(String)],
         ["broken", expect.stringMatching(/^limits\.heapMb: /), at(5), expect.stringContaining("write a number")],
         ["broken", expect.stringMatching(/^plugins\.enabled: /), at(8), expect.stringContaining("write true or false")],
         ["broken", expect.stringMatching(/^plugins\.entries\.a\.grants\.kv: /), at(9), expect.stringContaining("true, or an object")],
-        ["broken", 'plugins.entries.a.grants.sesion: there is no such key; did you mean "session"?', at(9), 'write "session"'],
+        ["broken", 'plugins.entries.a.grants.sesion: unknown key; did you mean "session"?', at(9), 'write "session"'],
         [
           "warn",
-          'plugins.entries.a.hook: Creel does not read that; did you mean "hooks"?',
+          'plugins.entries.a.hook: Creel does not know this key; did you mean "hooks"?',
           at(9),
           expect.stringContaining('write "hooks"'),
         ],
@@ -105,6 +106,18 @@ describe("a creel.json", () => {
     );
     // The right one is there, too: it is not that one that was misspelt. And what is not near to anything is somebody else's.
     expect(said.some(([, what]) => /entires|schema/.test(what!))).toBe(false);
+  });
+
+  it("approvals as OpenClaw has them are a warning, which says what they mean and how to do without", () => {
+    const { said, at, found } = check(`{
+      "approvals": { "plugin": {
+        "compat": "first-wins" } }
+    }`);
+    expect(found.isValid).toBe(true);
+    expect(said).toEqual([
+      ["warn", expect.stringContaining("asked about the first request alone"), at(3), expect.stringContaining("take the key out")],
+    ]);
+    expect(check(`{ "approvals": { "plugin": { "compat": "last-wins" } } }`).found.isValid).toBe(false);
   });
 
   it("that is not JSON, or is not there, is broken; a good one and none are not", () => {
@@ -130,7 +143,7 @@ describe("a creel.json", () => {
       ["broken", at(4)],
       ["warn", at(3)],
     ]);
-    expect(brief(checks).join("\n")).toMatch(/there is no \.\/gone[^]*CREEL_TEST_NO_SUCH_VARIABLE[^]*did you mean "weather"/);
+    expect(brief(checks).join("\n")).toMatch(/\.\/gone does not exist[^]*CREEL_TEST_NO_SUCH_VARIABLE[^]*did you mean "weather"/);
     expectFixes(checks);
   });
 });
@@ -230,20 +243,20 @@ describe("a state folder", () => {
   });
 });
 
-const place = () => {
+const project = () => {
   const dir = join(folder({}, QUICK), "s");
   mkdirSync(dir, { mode: 0o700 });
   return join(dir, "x.sock");
 };
 
 function key(socket: string): void {
-  writeFileSync(`${socket}.json`, JSON.stringify({ protocol: 1, pid: 1, token: "t".repeat(43) }), { mode: 0o600 });
+  writeFileSync(`${socket}.json`, JSON.stringify({ protocol: SERVE_PROTOCOL, pid: 1, token: "t".repeat(43) }), { mode: 0o600 });
 }
 
 describe("the socket", () => {
   it("nobody is well; what is not a socket, a stale one, and a folder or a token that others can read are said", async () => {
     expect((await socketChecks("/nowhere/at/all.sock")).map(({ status }) => status)).toEqual(["ok"]);
-    const socket = place();
+    const socket = project();
     expect((await socketChecks(socket)).map(({ status }) => status)).toEqual(["ok"]);
     writeFileSync(socket, "", { mode: 0o600 });
     expect(brief(await socketChecks(socket))).toEqual([`broken: ${socket} is not a socket`]);
@@ -260,11 +273,11 @@ describe("the socket", () => {
   });
 
   it("somebody who answers without a host's token is broken; with it, it is a host; when it is gone, its socket is stale", async () => {
-    const socket = place();
+    const socket = project();
     const server = createServer((connection) => connection.destroy());
     await new Promise<void>((done) => server.listen(socket, done));
     chmodSync(socket, 0o600);
-    expect(brief(await socketChecks(socket))).toEqual([expect.stringMatching(/^broken: somebody answers .* without the token/)]);
+    expect(brief(await socketChecks(socket))).toEqual([expect.stringMatching(/^broken: a process answers .* token file is missing/)]);
     key(socket);
     expect(brief(await socketChecks(socket))).toEqual([`ok: a host serves at ${socket} (process 1)`]);
     const copy = `${socket}2`;
@@ -272,7 +285,7 @@ describe("the socket", () => {
     renameSync(socket, copy);
     await new Promise((done) => server.close(done));
     const stale = await socketChecks(copy);
-    expect(brief(stale)).toEqual([`warn: ${copy} is left from a host that is gone`]);
+    expect(brief(stale)).toEqual([`warn: ${copy} is left over from a host that has ended`]);
     expectFixes(stale);
   });
 });

@@ -2,10 +2,10 @@
 import { PassThrough } from "node:stream";
 import { WriteStream } from "node:tty";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { difference } from "../../src/cli/ui/diff.ts";
-import { duration } from "../../src/cli/ui/duration.ts";
+import { difference } from "../../src/cli/demo/timeline.ts";
+import { duration, wrap } from "../../src/cli/ui/text.ts";
+import { logLine } from "../../src/cli/ui/log-line.ts";
 import { terminal } from "../../src/cli/ui/terminal.ts";
-import { wrap } from "../../src/cli/ui/text.ts";
 
 const getColorDepth = (): number => WriteStream.prototype.getColorDepth();
 
@@ -73,4 +73,18 @@ it("finds the piece in the middle that differs, at words", () => {
   expect(difference("same", "same")).toEqual({ head: "same", removed: "", added: "", tail: "" });
   expect(difference("a a", "a a a")).toEqual({ head: "a ", removed: "", added: "a ", tail: "a" });
   expect(difference("", "x")).toMatchObject({ removed: "", added: "x" });
+});
+
+it("shows a log line as a sentence with its fields, and no field paints the terminal", () => {
+  const line = JSON.stringify({
+    level: 40,
+    time: 0,
+    pid: 1,
+    hostname: "h",
+    name: "creel",
+    plugin: "a\u001b[31m",
+    err: { message: "oops", stack: "x" },
+    msg: "a plugin did not load",
+  });
+  expect(logLine(line, { paint: (_, text) => text })).toMatch(/^\d\d:\d\d:\d\d warn {2}a plugin did not load plugin=a \[31m err="oops"$/);
 });

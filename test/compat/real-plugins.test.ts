@@ -12,12 +12,13 @@ import { contract, open } from "../support/host.ts";
 import type { Isolation } from "../support/host.ts";
 import { download } from "../support/packages.ts";
 import type { Downloaded } from "../support/packages.ts";
+import { sampleContext } from "../../src/protocol/rules/samples.ts";
 import { sampleEvent } from "../support/sample.ts";
 import { serve } from "../support/server.ts";
 import type { Answerer } from "../support/server.ts";
 
 const REFUSED = ["@vainplex/nats-eventstore", "openclaw-memory-alibaba-mysql", "@mem0/openclaw-mem0"];
-const PERMISSIONS = { allowConversationAccess: true, allowPromptInjection: true };
+const PERMISSIONS = { allowConversationAccess: true, allowInstallDecisions: true, allowPromptInjection: true };
 
 let found: Downloaded;
 beforeAll(async () => {
@@ -51,7 +52,7 @@ contract("plugins from npm", (isolation) => {
     expect(names.length).toBeGreaterThan(40);
     expect(report!.hooks.map(({ hook }) => hook).toSorted()).toEqual(names.toSorted());
     for (const name of names) {
-      const { calls } = await host.run(name, sampleEvent(CATALOG[name]));
+      const { calls } = await host.run(name, sampleEvent(CATALOG[name]), sampleContext(CATALOG[name]));
       expect([name, calls.map(({ status, error }) => error?.message ?? status)]).toEqual([name, ["ok"]]);
     }
     // What it answers is what its own code says.
@@ -87,7 +88,9 @@ contract("plugins from npm", (isolation) => {
     const prompt = (text: string) => host.run("before_prompt_build", { prompt: text, messages: [] });
     expect((await prompt("hello")).result).toBeUndefined();
     expect((await prompt("an attack")).result?.prependSystemContext).toContain("CRITICAL SECURITY ALERT");
-    expect((await host.run("message_sending", { to: "you", content: "an attack" })).result?.content).toContain("due to security policy");
+    expect((await host.run("message_sending", { to: "you", content: "an attack" }, { channelId: "chat" })).result?.content).toContain(
+      "due to security policy",
+    );
     const blocked = await host.run("before_tool_call", { toolName: "exec", params: { command: "attack" } });
     expect(blocked).toMatchObject({ decision: "block", by: "prisma-airs", reason: expect.stringContaining("Scan ID: scan-") });
     const audit = await host.run("after_tool_call", { toolName: "exec", params: {}, result: "done" });
@@ -144,7 +147,11 @@ contract("plugins from npm", (isolation) => {
 // It never comes to a cell, so that how those are kept makes no difference.
 test("what needs sockets or machine code is refused, with a sentence for each thing it lacks", async ({ skip }) => {
   const root = packages(skip);
-  await using host = await open("process", { plugins: REFUSED.map((name) => ({ path: `${root}/${name}` })) });
+  await using host = await open("process", {
+    allowFailed: true,
+    config: { plugins: { strict: true } },
+    plugins: REFUSED.map((name) => ({ path: `${root}/${name}` })),
+  });
   const told = host
     .plugins()
     .map(({ id, status, error, diagnostics }) => ({ id, status, code: error?.code, first: error?.message, all: diagnostics.join("\n") }));
@@ -156,7 +163,6 @@ test("what needs sockets or machine code is refused, with a sentence for each th
   expect(told[0]!.all).toMatch(sockets("net", "node_modules/nats/lib/src/node_transport.js"));
   expect(told[0]!.all).toMatch(sockets("tls", "node_modules/nats/lib/src/node_transport.js"));
   expect(told[1]!.all).toMatch(sockets("net", "node_modules/mysql2/lib/base/connection.js"));
-  expect(told[2]!.all).toMatch(sockets("net", "dist/index.js"));
   expect(told[2]!.first).toMatch(/"better-sqlite3" is a native addon, and machine code cannot be kept inside the sandbox; use api.kv/);
 });
 

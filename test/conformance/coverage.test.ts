@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { FACTS, ISOLATED } from "./facts.ts";
+import { FACTS, FIRST_WINS, ISOLATED } from "./facts.ts";
 
-const NAME = /\bit\(\s*["'`](\d+)\. (overridden: |rewrites isolated: )?/g;
+const NAME = /\bit\(\s*["'`](\d+)\. (overridden: |rewrites isolated: |first wins: )?/g;
 
 const files = readdirSync(import.meta.dirname).filter((name) => /^facts-.*\.test\.ts$/.test(name));
 const named = files.flatMap((name) =>
@@ -22,8 +22,9 @@ it.each(["holds", "overridden"])("the facts marked '%s' are those whose tests ar
   expect(tested(how)).toEqual(marked(how));
 });
 
-it("facts about rewrites are also tested as OpenClaw's, and no others", () => {
+it("facts about rewrites and several requests are also tested as OpenClaw's, and no others", () => {
   expect(tested("rewrites isolated")).toEqual(new Set(ISOLATED));
+  expect(tested("first wins")).toEqual(new Set(FIRST_WINS));
 });
 
 it("a fact that does not apply says why", () => {

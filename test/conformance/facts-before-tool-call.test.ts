@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { RequestApproval } from "creel";
 import { ask, toolCall } from "../support/actors.ts";
 import type { Script } from "../support/actors.ts";
-import { contract, plugin, statuses } from "../support/host.ts";
+import { contract, plugin, silent, statuses } from "../support/host.ts";
 import { pair } from "./stage.ts";
 
 const APPROVAL = `requireApproval: { title: "t", description: "d" }`;
@@ -21,6 +21,11 @@ contract("facts: before_tool_call", (isolation) => {
   const requestApproval = vi.fn<RequestApproval>(async () => "allow-once");
   afterEach(() => requestApproval.mockClear());
   const options = { plugins: [TWICE, SLOW, READER], gateway: { requestApproval } };
+  const firstWins = pair(isolation, ["before_tool_call"], {
+    ...options,
+    logger: silent,
+    config: { approvals: { plugin: { compat: "first-wins" } } },
+  });
   const shared = pair(isolation, ["before_tool_call"], options);
   const likeOpenClaw = pair(isolation, ["before_tool_call"], { ...options, rewrites: "isolated" });
 
@@ -84,34 +89,59 @@ contract("facts: before_tool_call", (isolation) => {
   });
 
   it("20. an approval request carries the id of the plugin that registered the handler", async () => {
-    expect((await run({ b: `return { ${APPROVAL} }` })).result?.requireApproval?.pluginId).toBe("b");
+    expect((await run({ b: `return { ${APPROVAL} }` })).approval?.pluginId).toBe("b");
+    expect(requestApproval.mock.calls[0]?.[0]).toMatchObject({ pluginId: "b", requests: [{ pluginId: "b" }] });
   });
 
   it("21. a pluginId of the plugin's own making is overwritten", async () => {
-    const { result } = await run({ a: `return { requireApproval: { title: "t", description: "d", pluginId: "evil" } }` });
-    expect(result?.requireApproval?.pluginId).toBe("a");
+    await run({ a: `return { requireApproval: { title: "t", description: "d", pluginId: "evil" } }` });
+    expect(requestApproval.mock.calls[0]?.[0]).toMatchObject({ pluginId: "a", requests: [{ pluginId: "a" }] });
   });
 
-  it("22. of two approval requests the first one's is asked", async () => {
-    const { result } = await run({ a: `return { ${APPROVAL} }`, b: `return { ${APPROVAL} }` });
-    expect(result?.requireApproval?.pluginId).toBe("a");
+  const both = { a: `return { ${APPROVAL} }`, b: `return { ${APPROVAL} }` };
+  const rewritten = { a: `return { params: { a: 9 }, ${APPROVAL} }`, b: `return { params: { a: 0 } }` };
+
+  it("22. overridden: of two approval requests both are asked, in one question", async () => {
+    expect((await run(both)).approval?.requests.map(({ pluginId }) => pluginId)).toEqual(["a", "b"]);
     expect(requestApproval).toHaveBeenCalledOnce();
   });
 
-  it("23. after an approval was requested, another plugin cannot change the parameters", async () => {
-    const { result } = await run({ a: `return { params: { a: 9 }, ${APPROVAL} }`, b: `return { params: { a: 0 } }` }, { a: 1 });
-    expect(result?.params).toEqual({ a: 9 });
+  it("22. first wins: of two approval requests the first one's is asked", async () => {
+    const { approval } = await run(both, undefined, undefined, firstWins);
+    expect(approval?.requests.map(({ pluginId }) => pluginId)).toEqual(["a"]);
+    expect(requestApproval).toHaveBeenCalledOnce();
+    expect(requestApproval.mock.calls[0]?.[0].requests).toHaveLength(1);
   });
 
-  it("24. nor can the plugin that requested it", async () => {
+  it("23. overridden: what another plugin changes after an approval was requested is part of the question, and runs", async () => {
+    const { result } = await run(rewritten, { a: 1 });
+    expect(result?.params).toEqual({ a: 0 });
+    expect(requestApproval.mock.calls[0]?.[0]).toMatchObject({ params: { a: 0 }, changes: [{ pluginId: "b", params: { a: 0 } }] });
+  });
+
+  it("23. first wins: after an approval was requested, another plugin cannot change the parameters", async () => {
+    const { result, approval } = await run(rewritten, { a: 1 }, undefined, firstWins);
+    expect(result?.params).toEqual({ a: 9 });
+    expect(approval?.changes).toBeUndefined();
+    expect(requestApproval.mock.calls[0]?.[0]).toMatchObject({ params: { a: 9 }, changes: [] });
+  });
+
+  it("24. overridden: so is what the plugin that requested it changes afterwards", async () => {
     const outcome = await run({}, { a: 1 }, "twice");
+    expect(outcome.result?.params).toEqual({ a: 0 });
+    expect(requestApproval.mock.calls[0]?.[0]).toMatchObject({ params: { a: 0 }, changes: [{ pluginId: "twice", params: { a: 0 } }] });
+  });
+
+  it("24. first wins: nor can the plugin that requested it", async () => {
+    const outcome = await run({}, { a: 1 }, "twice", firstWins);
     expect(outcome.result?.params).toEqual({ a: 9 });
     expect(called(outcome)).toEqual(["a:ok", "twice:ok", "b:ok", "twice:ok"]);
   });
 
   it("27. a block after an approval request wins, and nobody is asked", async () => {
     const outcome = await run({ a: `return { ${APPROVAL} }`, b: `return { block: true }` });
-    expect(outcome).toMatchObject({ decision: "block", by: "b", result: { block: true, requireApproval: { pluginId: "a" } } });
+    expect(outcome).toMatchObject({ decision: "block", by: "b", result: { block: true } });
+    expect(outcome.approval).toBeUndefined();
     expect(requestApproval).not.toHaveBeenCalled();
   });
 

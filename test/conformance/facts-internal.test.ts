@@ -99,7 +99,7 @@ contract("facts: internal events", (isolation) => {
     const stopped = next(host, "log");
     await host.patchSession({ key: "k" });
     expect((await stopped).text).toBe("ERR_RECURSION_DEPTH");
-    expect(applied).toHaveLength(LIMITS.recursionDepth + 1);
+    expect(applied).toHaveLength(LIMITS.causality.recursionDepth + 1);
   });
 
   it("100. session:compact is not a family: nobody hears its events by that name, and the author is told", async () => {

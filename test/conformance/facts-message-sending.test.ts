@@ -10,9 +10,9 @@ const add = (text: string) => `return { payload: { ...event.payload, text: event
 contract("facts: message_sending and reply_payload_sending", (isolation) => {
   const shared = pair(isolation, ["reply_payload_sending"]);
   const likeOpenClaw = pair(isolation, ["reply_payload_sending"], { rewrites: "isolated" });
-  const send = (script: Script, { host } = shared) => host.run("message_sending", sending(script, "orig"));
+  const send = (script: Script, { host } = shared) => host.run("message_sending", sending(script, "orig"), { channelId: "chat" });
   const reply = (script: Script, given?: Record<string, unknown>, { host } = shared) =>
-    host.run("reply_payload_sending", payload(script, given));
+    host.run("reply_payload_sending", payload(script, given), { channelId: "chat" });
 
   it("43. the last content wins", async () => {
     expect((await send({ a: `return { content: "a" }`, b: `return { content: "b" }` })).result).toEqual({ content: "b" });

@@ -51,6 +51,7 @@ contract("facts: others", (isolation) => {
     const { result } = await shared.host.run(
       "skill_proposal_evaluate",
       proposal({ a: `return { decision: "pass" }`, c: `throw new Error("boom")` }),
+      { workspaceDir: "/work" },
     );
     expect(result).toEqual([
       { pluginId: "a", status: "completed", result: { decision: "pass" } },

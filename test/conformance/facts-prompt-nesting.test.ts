@@ -30,7 +30,8 @@ contract("facts: prompt builds that nest or outlive their call", (isolation) => 
     /** As a gateway's own code might: a patch leads to further hooks. */
     patchSession: async ({ label }: SessionPatch) => {
       if (label === "later") await over;
-      if (label === "message") inner.push(await shared.host.run("message_sending", sending({ b: `return { content: "inner" }` })));
+      if (label === "message")
+        inner.push(await shared.host.run("message_sending", sending({ b: `return { content: "inner" }` }), { channelId: "chat" }));
       else inner.push(await (label === "elsewhere" ? elsewhere : shared).host.run("before_prompt_build", prompt(INNER)));
       started?.resolve();
       return { sessionEntry: {} };

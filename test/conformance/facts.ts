@@ -1,7 +1,8 @@
 /**
  * The facts about OpenClaw's two hook runners that Creel is measured by, by their numbers in the requirements (hooks.md, "Executed
  * against both real runners"). Where the runners differ, the newer one counts. "overridden": Creel decided otherwise, and the
- * fact's test holds that decision; facts about rewrites are tested with `rewrites: "isolated"` besides, as OpenClaw's.
+ * fact's test holds that decision; facts about rewrites are tested with `rewrites: "isolated"` besides, and facts about several
+ * requests for approval with `approvals.plugin.compat: "first-wins"`, as OpenClaw's.
  */
 export type Applies = "holds" | "overridden" | `does not apply: ${string}`;
 
@@ -13,8 +14,8 @@ export const FACTS: ReadonlyMap<number, Applies> = new Map<number, Applies>([
   ...holding(1, 3, 4, 5, 6, 9, 10),
   ...overridden(7),
   // before_tool_call
-  ...holding(11, 13, 14, 18, 19, 20, 21, 22, 23, 24, 27, 28, 30, 31),
-  ...overridden(15, 16, 17, 29),
+  ...holding(11, 13, 14, 18, 19, 20, 21, 27, 28, 30, 31),
+  ...overridden(15, 16, 17, 22, 23, 24, 29),
   // Approvals
   ...holding(33, 34, 35, 38, 42),
   ...overridden(36, 40),
@@ -40,3 +41,6 @@ export const FACTS: ReadonlyMap<number, Applies> = new Map<number, Applies>([
 
 /** Facts about rewrites: a host that was opened with `rewrites: "isolated"` keeps to them. */
 export const ISOLATED: readonly number[] = [15, 16, 17, 44];
+
+/** Facts about several requests for approval: a host with `approvals.plugin.compat: "first-wins"` keeps to them. */
+export const FIRST_WINS: readonly number[] = [22, 23, 24];

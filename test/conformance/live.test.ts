@@ -14,7 +14,7 @@ contract("live things", (isolation) => {
 
   it("signals, services and functions of a context are left out", async () => {
     const toolContext = { toolName: "exec", abortSignal: new AbortController().signal, getSessionExtension: fn };
-    await shared.host.run("before_tool_call", toolCall(note), toolContext);
+    await shared.host.run("before_tool_call", toolCall(note, {}, "exec"), toolContext);
     expect(await saw()).toEqual({ toolName: "exec" });
     const dispatchContext = {
       dispatchKind: "agent" as const,

@@ -18,7 +18,7 @@ contract("seed: the catalog of plugin hooks", (isolation) => {
   const saw = () => ask(shared.host, "a", "state.saw");
   const reply = (answer: string) => shared.host.run("before_agent_reply", agentReply({ a: `return ${answer}` }));
   const tool = (answer: string) => shared.host.run("before_tool_call", toolCall({ a: `return ${answer}` }));
-  const send = (answer: string) => shared.host.run("message_sending", sending({ a: `return ${answer}` }));
+  const send = (answer: string) => shared.host.run("message_sending", sending({ a: `return ${answer}` }), { channelId: "chat" });
 
   it("before_model_resolve: 'override provider or model'", async () => {
     const answer = { modelOverride: "m", providerOverride: "p" };
@@ -81,7 +81,10 @@ contract("seed: the catalog of plugin hooks", (isolation) => {
   it("before_tool_call: 'rewrite tool params, block execution, or require approval'", async () => {
     expect((await tool(`{ params: { x: 1 } }`)).result?.params).toEqual({ x: 1 });
     expect((await tool(`{ block: true }`)).decision).toBe("block");
-    expect((await tool(`{ requireApproval: { title: "t", description: "d" } }`)).approval).toEqual({ pluginId: "a", resolution: "deny" });
+    expect((await tool(`{ requireApproval: { title: "t", description: "d" } }`)).approval).toMatchObject({
+      pluginId: "a",
+      resolution: "deny",
+    });
   });
 
   it("after_tool_call: 'observe tool results, errors, and duration'", async () => {
@@ -113,7 +116,7 @@ contract("seed: the catalog of plugin hooks", (isolation) => {
 
   it("message_sent: 'observe outbound delivery success or failure'", async () => {
     const sent = { to: "t", content: "c", success: false, error: "e" };
-    await shared.host.run("message_sent", { ...sent, do: SAW });
+    await shared.host.run("message_sent", { ...sent, do: SAW }, { channelId: "chat" });
     expect(await saw()).toEqual(sent);
   });
 

@@ -4,7 +4,7 @@ import { CATALOG } from "creel";
 import { agentEnd, ask, prompt, sending } from "../support/actors.ts";
 import type { Script } from "../support/actors.ts";
 import { contract, open, statuses } from "../support/host.ts";
-import { fieldsOf, jsonSchema } from "../../src/protocol/json-schema.ts";
+import { fieldsOf, jsonSchema } from "../../src/protocol/rules/json-schema.ts";
 import { agentStart, finalize, inbound, install, pair, player } from "./stage.ts";
 
 /** The event fields that the catalog declares for a hook. */
@@ -34,7 +34,7 @@ contract("seed: prompts, messages, installation, gateway", (isolation) => {
     ],
   });
   const saw = (expression = "state.saw") => ask(shared.host, "a", expression);
-  const send = (script: Script) => shared.host.run("message_sending", sending(script, "orig"));
+  const send = (script: Script) => shared.host.run("message_sending", sending(script, "orig"), { channelId: "chat" });
   const end = async (answer: string) => (await shared.host.run("before_agent_finalize", finalize({ a: `return ${answer}` }))).result;
   const installing = (script: Script) => shared.host.run("before_install", install(script));
 
@@ -93,7 +93,11 @@ contract("seed: prompts, messages, installation, gateway", (isolation) => {
       sessionKey: "k",
       metadata: { x: 1 },
     };
-    await shared.host.run("message_received", { ...message, do: { a: `const { do: _, ...rest } = event; state.saw = rest` } });
+    await shared.host.run(
+      "message_received",
+      { ...message, do: { a: `const { do: _, ...rest } = event; state.saw = rest` } },
+      { channelId: "chat" },
+    );
     expect(await saw()).toEqual(message);
   });
 
@@ -105,11 +109,15 @@ contract("seed: prompts, messages, installation, gateway", (isolation) => {
   });
 
   it("'prefer typed threadId and replyToId fields'", async () => {
-    await shared.host.run("message_sending", {
-      ...sending({ a: `state.saw = [event.threadId, event.replyToId]` }),
-      threadId: 7,
-      replyToId: "m",
-    });
+    await shared.host.run(
+      "message_sending",
+      {
+        ...sending({ a: `state.saw = [event.threadId, event.replyToId]` }),
+        threadId: 7,
+        replyToId: "m",
+      },
+      { channelId: "chat" },
+    );
     expect(await saw()).toEqual([7, "m"]);
   });
 

@@ -1,8 +1,8 @@
 /** Modules that the sandbox does not have: said in one sentence, before anything runs where that can be known. */
 import { builtinModules, isBuiltin } from "node:module";
 import { expect, test } from "vitest";
-import { ABSENT_MODULES } from "../../src/protocol/modules/absent.ts";
-import { GUEST_MODULES } from "../../src/protocol/surface.ts";
+import { ABSENT_MODULES } from "../../src/protocol/guest-surface/absent.ts";
+import { GUEST_MODULES } from "../../src/protocol/guest-surface/surface.ts";
 import { folder } from "../support/files.ts";
 import { contract, open } from "../support/host.ts";
 
@@ -17,7 +17,7 @@ function manifest(id: string): string {
 function files(): string {
   return folder({
     "static/openclaw.plugin.json": manifest("static"),
-    "static/index.js": `import net from "node:net"; import "./lib/log.js"; import readline from "readline"; export default () => net.connect(readline);`,
+    "static/index.js": `import net from "node:net"; import "./lib/log.js"; import repl from "repl"; export default () => net.connect(repl);`,
     "static/lib/log.js": `import { createSocket } from "dgram"; console.log(createSocket);`,
     "static/package.json": `{ "type": "module" }`,
     "package/openclaw.plugin.json": manifest("package"),
@@ -34,20 +34,20 @@ function files(): string {
     "late/index.js": `
       const attempt = (ask) => { try { ask(); return "there"; } catch (error) { return error.message; } };
       module.exports = (api) => api.registerTool({ name: "late", execute: async () => [
-        attempt(() => require("child_process")), attempt(() => require("node:zlib")), attempt(() => require("./addon.node")), attempt(() => require("not-installed/x")),
+        attempt(() => require("child_process")), attempt(() => require("node:vm")), attempt(() => require("./addon.node")), attempt(() => require("not-installed/x")),
         attempt(() => require("path")), await import("node:path").then(({ join }) => join("a", "b")), await import("worker_threads").then(() => "there", (error) => error.message),
       ] });`,
   });
 }
 
 contract("modules that the sandbox does not have", (isolation) => {
-  test("are named with who needs them, why they are missing and what to use instead", async () => {
+  test("strict: are named with who needs them, why they are missing and what to use instead", async () => {
     const root = files();
     const plugins = ["static", "package", "native", "addon", "late"].map((name) => ({ path: `${root}/${name}` }));
-    await using host = await open(isolation, { plugins });
+    await using host = await open(isolation, { allowFailed: true, plugins, config: { plugins: { strict: true } } });
     const told = (id: string): string[] => {
       const { status, error, diagnostics } = host.inspect(id);
-      return [status, error!.code, error!.message, ...diagnostics];
+      return [status, error!.code, error!.message, ...diagnostics.filter((text) => !text.startsWith("will not"))];
     };
     expect(told("static")).toEqual([
       "failed",
@@ -55,9 +55,7 @@ contract("modules that the sandbox does not have", (isolation) => {
       `the plugin cannot run here: the module "dgram" ${SOCKETS} (needed by lib/log.js) (and 2 more, see its diagnostics)`,
       `the module "dgram" ${SOCKETS} (needed by lib/log.js)`,
       `the module "net" ${SOCKETS} (needed by index.js)`,
-      expect.stringMatching(
-        /^the module "readline" is not available inside the sandbox: a plugin has no terminal; .* \(needed by index.js\)$/,
-      ),
+      expect.stringMatching(/^the module "repl" is not available inside the sandbox: a plugin has no terminal; .* \(needed by index.js\)$/),
     ]);
     // It would be asked for later, by a package that is loaded later: still a package for sockets.
     expect(told("package").slice(0, 3)).toEqual([
@@ -73,13 +71,67 @@ contract("modules that the sandbox does not have", (isolation) => {
     expect(host.inspect("late").status).toBe("ready");
     expect((await host.call({ tool: "late" })).value).toEqual([
       expect.stringMatching(/^the module "child_process" is not available inside the sandbox: a plugin cannot start programs/),
-      expect.stringMatching(/^the module "zlib" is not available inside the sandbox: /),
+      expect.stringMatching(/^the module "vm" is not available inside the sandbox: /),
       `"./addon.node" ${machineCode}; use a package in plain JavaScript`,
       'the package "not-installed" was not found when the plugin was bundled; install it beside the plugin',
       "there",
       "a/b",
       expect.stringMatching(/^the module "worker_threads" is not available inside the sandbox: /),
     ]);
+  });
+
+  test("load as stubs: each says so when it is used, and a gate that uses one stays shut", async () => {
+    const root = folder({
+      "index.ts": `
+import { exec } from "node:child_process";
+import runner, { spawn } from "child_process";
+import { promisify } from "node:util";
+import * as terminal from "node:repl";
+import Database from "better-sqlite3";
+import offered from "optional-peer";
+import bundled from "./dist.cjs";
+const run = promisify(exec);
+class Session extends terminal.REPLServer {}
+const told = async (use: () => unknown) => { try { await use(); return "there"; } catch (error) { return (error as Error).message; } };
+export default (api: any) => {
+  api.on("before_tool_call", async () => { await run("true"); return { block: false }; });
+  api.registerTool({ name: "uses", execute: () => Promise.all([
+    told(() => run("ls")), told(() => runner.execSync("ls")), told(() => spawn("ls")), told(() => new Session()),
+    told(() => new Database("x")), told(() => offered.make()), told(() => bundled.listen()), bundled.hasThreads,
+  ]) });
+};`,
+      "dist.cjs": `var __commonJS = (cb, mod) => function () { return mod || (0, cb[Object.keys(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports; };
+var lib = __commonJS({ "lib.js"(exports, module) {
+    var cluster = require("cluster");
+    var hasThreads = true;
+    try { require("worker_threads"); } catch { hasThreads = false; }
+    module.exports = { listen: () => cluster.fork(), hasThreads };
+} });
+module.exports = lib();`,
+      "package.json": JSON.stringify({ name: "p", peerDependencies: { "optional-peer": "1" } }),
+    });
+    await using host = await open(isolation, { plugins: [{ id: "p", path: root }] });
+    expect(host.inspect("p").diagnostics).toEqual([
+      expect.stringMatching(/^will not work here: better-sqlite3, used at index\.ts:16: machine code/),
+      "will not work here: child_process, used at index.ts:9: a plugin cannot start programs, processes or threads",
+      "will not work here: cluster, used at dist.cjs:3: a plugin cannot start programs, processes or threads",
+      expect.stringMatching(/^will not work here: optional-peer, used at index\.ts: the package is optional/),
+      expect.stringMatching(/^will not work here: repl, used at index\.ts:10: /),
+    ]);
+    const programs = /^the module "child_process" is not available inside the sandbox: a plugin cannot start programs/;
+    expect((await host.call({ tool: "uses" })).value).toEqual([
+      expect.stringMatching(programs),
+      expect.stringMatching(programs),
+      expect.stringMatching(programs),
+      expect.stringMatching(/^the module "repl" is not available/),
+      expect.stringMatching(/^"better-sqlite3" is a native addon/),
+      expect.stringMatching(/^the package "optional-peer" was not found/),
+      expect.stringMatching(/^the module "cluster" is not available/),
+      false,
+    ]);
+    const gated = await host.run("before_tool_call", { toolName: "exec", params: {} }, { toolName: "exec" });
+    expect(gated.result).toMatchObject({ block: true });
+    expect(gated.calls[0]?.error).toMatchObject({ code: "ERR_PLUGIN_MODULE", message: expect.stringMatching(programs) });
   });
 });
 

@@ -3,7 +3,7 @@
  * What it heard is kept inside the cell, and asked for behind everything that went to it before.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import type { Host, OpenOptions, RequestApproval, SessionPatch } from "creel";
+import type { ApprovalDecision, ApprovalQuestion, Host, OpenOptions, RequestApproval, SessionPatch } from "creel";
 import { contract, next, open, plugin, recorder, sharedHost } from "../support/host.ts";
 import type { Isolation, Line } from "../support/host.ts";
 
@@ -44,7 +44,7 @@ function asker(id: string, options: Parameters<typeof plugin>[2] = {}) {
 
 /** What it has heard since it was last asked. */
 async function heard(host: Host, id = "asker"): Promise<unknown> {
-  return (await host.run("message_sending", { to: "u", content: "" }, undefined, { plugin: id })).result?.metadata?.heard;
+  return (await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" }, { plugin: id })).result?.metadata?.heard;
 }
 
 interface Asked {
@@ -61,6 +61,10 @@ const run = (host: Host, { request, deed, agentId = "main", signal }: Asked = {}
 function withAsker(isolation: Isolation, requestApproval: RequestApproval | undefined, more: OpenOptions = {}): Promise<Host> {
   return open(isolation, { plugins: [asker("asker")], gateway: requestApproval ? { requestApproval } : {}, ...more });
 }
+
+const withTwo = (isolation: Isolation, requestApproval: RequestApproval | undefined) =>
+  withAsker(isolation, requestApproval, { plugins: [asker("asker"), asker("second")] });
+const bothHeard = async (host: Host) => [await heard(host), await heard(host, "second")];
 
 /** A gateway that says when it was asked, and answers when it is told to. */
 function held() {
@@ -172,10 +176,56 @@ contract("resolutions", (isolation) => {
     });
   });
 
-  it("only the first request counts: the others hear nothing", async () => {
-    await using host = await withAsker(isolation, async () => "allow-once", { plugins: [asker("asker"), asker("second")] });
-    expect(await run(host)).toMatchObject({ approval: { pluginId: "asker" } });
-    expect([await heard(host), await heard(host, "second")]).toEqual([["allow-once"], []]);
+  describe("of several plugins that asked", () => {
+    it.each<[string, RequestApproval | undefined, string]>([
+      ["allow-once", async () => "allow-once", "pass"],
+      ["allow-always", async () => "allow-always", "pass"],
+      ["deny", async () => "deny", "block"],
+      ["timeout", async () => null, "block"],
+      ["cancelled", undefined, "block"],
+    ])("each hears %s, once", async (resolution, requestApproval, decision) => {
+      await using host = await withTwo(isolation, requestApproval);
+      expect(await run(host)).toMatchObject({ decision, approval: { resolution, requests: [{ resolution }, { resolution }] } });
+      expect(await bothHeard(host)).toEqual([[resolution], [resolution]]);
+    });
+
+    it("each hears that the run was aborted", async () => {
+      const { requestApproval, asked } = held();
+      await using host = await withTwo(isolation, requestApproval);
+      const controller = new AbortController();
+      const running = run(host, { signal: controller.signal });
+      await asked;
+      controller.abort(new Error("the user left"));
+      await expect(running).rejects.toThrow("the user left");
+      expect(await bothHeard(host)).toEqual([["cancelled"], ["cancelled"]]);
+    });
+
+    it("one whose request is remembered hears allow-always, whatever the user says to the other", async () => {
+      const questions: ApprovalQuestion[] = [];
+      let answer: ApprovalDecision = "allow-always";
+      await using host = await withTwo(isolation, async (question) => {
+        questions.push(question);
+        return answer;
+      });
+      await run(host);
+      host.revokeApproval({ pluginId: "second", toolName: "t", agentId: "main" });
+      await bothHeard(host);
+      answer = "deny";
+      expect(await run(host)).toMatchObject({
+        decision: "block",
+        by: "second",
+        approval: {
+          pluginId: "second",
+          resolution: "deny",
+          requests: [
+            { pluginId: "asker", resolution: "allow-always", isRemembered: true },
+            { pluginId: "second", resolution: "deny" },
+          ],
+        },
+      });
+      expect(await bothHeard(host)).toEqual([["allow-always"], ["deny"]]);
+      expect(questions.map(({ requests }) => requests.map(({ pluginId }) => pluginId))).toEqual([["asker", "second"], ["second"]]);
+    });
   });
 
   it("a request that another plugin's block made idle is not asked, and not resolved", async () => {
@@ -186,14 +236,14 @@ contract("resolutions", (isolation) => {
   });
 
   describe("always", () => {
-    it("is remembered per plugin, tool and agent, listed, and forgotten when it is revoked", async () => {
+    it("is remembered per plugin, tool, agent and title, listed, and forgotten when it is revoked", async () => {
       const { host } = shared;
       const asked: string[] = [];
       gateway = async ({ toolName, agentId }) => {
         asked.push(`${toolName} ${agentId}`);
         return "allow-always";
       };
-      const main = { pluginId: "asker", toolName: "t", agentId: "main" };
+      const main = { pluginId: "asker", toolName: "t", agentId: "main", title: "Search?" };
       await run(host);
       expect(await run(host)).toMatchObject({ decision: "pass", approval: { pluginId: "asker", resolution: "allow-always" } });
       expect(asked).toEqual(["t main"]);
@@ -261,7 +311,7 @@ contract("resolutions", (isolation) => {
       await using host = await withAsker(isolation, requestApproval, { logger });
       const running = run(host);
       await asked;
-      expect((await host.run("message_sending", { to: "u", content: "die" })).calls[0]?.status).not.toBe("ok");
+      expect((await host.run("message_sending", { to: "u", content: "die" }, { channelId: "chat" })).calls[0]?.status).not.toBe("ok");
       expect(await heard(host)).toEqual([]);
       answer("deny");
       expect(await running).toMatchObject({ decision: "block", reason: "Denied by user", approval: { resolution: "deny" } });

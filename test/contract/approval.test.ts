@@ -13,7 +13,7 @@ contract("approval", (isolation) => {
     plugins: [actor("asker", { priority: 5 }), actor("later")],
     gateway: { requestApproval: gateway },
   });
-  // "Always" is remembered per plugin, tool and agent: every run is another agent's.
+  // "Always" is remembered for an agent: every run is another agent's.
   let agents = 0;
   const context = () => ({ toolName: "web_search", agentId: `agent-${agents++}`, sessionKey: "s" });
   const run = (more = "", params: Record<string, unknown> = { q: "x" }, signal?: AbortSignal) =>
@@ -23,20 +23,17 @@ contract("approval", (isolation) => {
     gateway.mockResolvedValue(decision);
     const outcome = await run();
     expect(outcome).toMatchObject({ decision: "pass", by: undefined, approval: { pluginId: "asker", resolution: decision } });
-    expect(outcome.result?.block).toBeUndefined();
+    expect(outcome.result).toEqual({});
   });
 
   it("the question carries the request, who asks, and the parameters that will run", async () => {
     gateway.mockResolvedValue("allow-once");
     const outcome = await shared.host.run(
       "before_tool_call",
-      toolCall(
-        {
-          asker: `return { params: { q: "y" }, requireApproval: { title: "T", description: "D" } }`,
-          later: `return { params: { q: "z" } }`,
-        },
-        { q: "x", n: 1 },
-      ),
+      {
+        ...toolCall({ asker: `return { params: { q: "y" }, requireApproval: { title: "T", description: "D" } }` }, { q: "x", n: 1 }),
+        toolCallId: "call-7",
+      },
       { toolName: "web_search", agentId: "main", sessionKey: "s" },
     );
     expect(gateway).toHaveBeenCalledOnce();
@@ -48,12 +45,17 @@ contract("approval", (isolation) => {
       hook: "before_tool_call",
       runId: outcome.runId,
       toolName: "web_search",
+      toolCallId: "call-7",
       agentId: "main",
       sessionKey: "s",
       params: { q: "y", n: 1 },
+      requests: [{ pluginId: "asker", title: "T", description: "D" }],
+      changes: [],
       timeoutMs: 120_000,
+      timeoutBehavior: "deny",
+      allowedDecisions: ["allow-once", "allow-always", "deny"],
     });
-    expect(outcome.result?.params).toEqual(question.params);
+    expect(outcome.result).toEqual({ params: question.params });
   });
 
   it("a gateway that changes the question's parameters does not change what runs", async () => {

@@ -66,7 +66,11 @@ contract("an installed plugin that only listens to hooks", (isolation) => {
     expect([host.has("message_sending"), host.has("command:new"), host.has("llm_input")]).toEqual([true, true, false]);
 
     const event = { to: "x", content: "said" };
-    const runs = [host.run("message_sending", event), host.run("message_sending", event), host.run("message_sending", event)];
+    const runs = [
+      host.run("message_sending", event, { channelId: "chat" }),
+      host.run("message_sending", event, { channelId: "chat" }),
+      host.run("message_sending", event, { channelId: "chat" }),
+    ];
     event.content = "changed by the caller meanwhile";
     for (const { result, calls } of await Promise.all(runs)) {
       expect(result?.content).toBe("said urgent first");
@@ -86,12 +90,12 @@ contract("an installed plugin that only listens to hooks", (isolation) => {
     await using host = await fresh({
       gateway: {
         patchSession: async ({ key }) => {
-          decisions.push((await host.run("message_sent", { to: "x", content: "y", success: true })).decision);
+          decisions.push((await host.run("message_sent", { to: "x", content: "y", success: true }, { channelId: "chat" })).decision);
           return { sessionKey: key } as never;
         },
       },
     });
-    const { calls } = await host.run("message_sent", { to: "x", content: "y", success: true });
+    const { calls } = await host.run("message_sent", { to: "x", content: "y", success: true }, { channelId: "chat" });
     expect(calls.map(({ plugin, status }) => [plugin, status])).toEqual([["inward", "ok"]]);
     expect(decisions).toEqual(["pass"]);
   });
@@ -102,13 +106,16 @@ contract("an installed plugin that only listens to hooks", (isolation) => {
     host.disable("first");
     host.disable("urgent");
     expect(host.has("message_sending")).toBe(false);
-    expect(await host.run("message_sending", { to: "x", content: "said" })).toMatchObject({ calls: [], result: undefined });
+    expect(await host.run("message_sending", { to: "x", content: "said" }, { channelId: "chat" })).toMatchObject({
+      calls: [],
+      result: undefined,
+    });
   });
 
   it("does not make a caller wait who has gone: the run rejects with the signal's reason", async () => {
     await using host = await fresh();
     const caller = new AbortController();
-    const run = host.run("message_sending", { to: "x", content: "said" }, undefined, { signal: caller.signal });
+    const run = host.run("message_sending", { to: "x", content: "said" }, { channelId: "chat" }, { signal: caller.signal });
     caller.abort(new Error("gone"));
     await expect(run).rejects.toThrow("gone");
   });
@@ -120,7 +127,9 @@ contract("an installed plugin that only listens to hooks", (isolation) => {
       process.kill(pid, "SIGKILL");
       await restarted;
     }
-    expect((await host.run("message_sending", { to: "x", content: "said" })).result?.content).toBe("said urgent first");
+    expect((await host.run("message_sending", { to: "x", content: "said" }, { channelId: "chat" })).result?.content).toBe(
+      "said urgent first",
+    );
   });
 
   it("blocks when it is a gate and was changed after the host had opened", async () => {

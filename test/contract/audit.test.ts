@@ -58,7 +58,7 @@ contract("the audit log", (isolation) => {
       ],
       gateway: {
         patchSession: async (patch: SessionPatch) => ({ sessionEntry: { label: patch.label } }),
-        requestApproval: async () => "deny",
+        requestApproval: async () => ({ decision: "deny", by: "alice" }),
       },
     });
     const tool = async (scene: string, script: Record<string, string>, params: Record<string, unknown> = {}) => {
@@ -94,17 +94,18 @@ contract("the audit log", (isolation) => {
         key: SECRET,
         basic: IN_BASE64,
         place: "harmless-place",
-        long: `${"x".repeat(LIMITS.auditValueChars - 420)}${`${SECRET} `.repeat(20)}`,
+        long: `${"x".repeat(LIMITS.audit.valueChars - 420)}${`${SECRET} `.repeat(20)}`,
       },
     );
-    await tool("long", { first: "return { block: true, blockReason: 'z'.repeat(2000) }" }, { text: "y".repeat(LIMITS.auditReplayChars) });
+    await tool("long", { first: "return { block: true, blockReason: 'z'.repeat(2000) }" }, { text: "y".repeat(LIMITS.audit.replayChars) });
     outcomes.open = await host.run(
       "message_sending",
       sending({ second: "return { content: 'two' }", third: "throw new Error(event.content)" }),
+      { channelId: "chat" },
     );
     await host.patchSession({ key: "agent:main:x", label: "first" });
     outcomes.recursion = (await nested).outcome;
-    for (let times = 0; times < LIMITS.auditRunsPerWindow + 10; times++)
+    for (let times = 0; times < LIMITS.audit.runsPerWindow + 10; times++)
       outcomes.thrower = await host.run("agent_end", { runId: "r", messages: [], success: true, do: { second: "return 1" } });
     await host.reload("first");
     host.disable("first");
@@ -172,7 +173,16 @@ contract("the audit log", (isolation) => {
   });
 
   it("an approval and its end; a call that was not made because it is the plugin's own doing, with its chain", () => {
-    expect(recorded("asks")).toMatchObject({ decision: "block", by: "asker", approval: { pluginId: "asker", resolution: "deny" } });
+    expect(recorded("asks")).toMatchObject({
+      decision: "block",
+      by: "asker",
+      approval: {
+        pluginId: "asker",
+        resolution: "deny",
+        requests: [{ pluginId: "asker", title: "May it?", resolution: "deny" }],
+        answeredBy: "alice",
+      },
+    });
     const run = recorded("recursion")!;
     expect(run.chain).toMatchObject({ depth: 1, path: ["looper:session:patch"] });
     expect(run.chain.rootRunId).not.toBe(run.runId);
@@ -188,7 +198,7 @@ contract("the audit log", (isolation) => {
     expect(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(text())).toBe(false);
     expect(log.unreadable).toBe(0);
     const { reason, calls } = recorded("hostile")!;
-    expect(reason!.length).toBeLessThanOrEqual(LIMITS.auditTextChars);
+    expect(reason!.length).toBeLessThanOrEqual(LIMITS.audit.textChars);
     expect(reason).toMatch(/^a b \[2J 31m c \{"v":1\}x+$/);
     // Data is kept as it was: the file has it escaped, and to print it safely is the reader's affair.
     expect(calls[0]!.changed).toEqual(["params"]);
@@ -199,7 +209,7 @@ contract("the audit log", (isolation) => {
           .split("\n")
           .map((line) => line.length),
       ),
-    ).toBeLessThan(2 * LIMITS.auditLineChars);
+    ).toBeLessThan(2 * LIMITS.audit.lineChars);
   });
 
   it("no secret that the host knows is in it, also in other forms, also where it was cut", () => {
@@ -217,9 +227,9 @@ contract("the audit log", (isolation) => {
   it("what is too long is cut, and says so", () => {
     const run = recorded("long")!;
     expect(run.event).toMatchObject({ text: expect.stringMatching(/^\{"toolName"/), chars: expect.any(Number) });
-    // The last character may belong to a secret in base64, whose rest was cut off.
-    expect((run.event as { text: string }).text).toHaveLength(LIMITS.auditValueChars - 1);
-    expect((run.event as { chars: number }).chars).toBeGreaterThan(LIMITS.auditReplayChars);
+    // No secret begins with its last character; what may be the beginning of one is left out, too.
+    expect((run.event as { text: string }).text).toHaveLength(LIMITS.audit.valueChars);
+    expect((run.event as { chars: number }).chars).toBeGreaterThan(LIMITS.audit.replayChars);
     expect(run.unknown).toContain("longer than");
     expect(run.calls[0]).not.toHaveProperty("returned");
   });
@@ -228,7 +238,7 @@ contract("the audit log", (isolation) => {
     const mine = states.filter((state) => "plugin" in state && state.plugin === "thrower");
     expect(mine.map(({ kind }) => kind)).toContain("quarantine");
     expect(mine.find(({ kind }) => kind === "dropped")).toMatchObject({ hook: "agent_end", count: 10 });
-    expect([...runs.values()].filter(({ hook }) => hook === "agent_end")).toHaveLength(LIMITS.auditRunsPerWindow);
+    expect([...runs.values()].filter(({ hook }) => hook === "agent_end")).toHaveLength(LIMITS.audit.runsPerWindow);
     expect(recorded("thrower")).toBeUndefined();
   });
 

@@ -10,7 +10,7 @@ contract("budgets", (isolation) => {
     const shared = sharedHost(isolation, {
       plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { timeoutMs: 1_000 } }), actor("c")],
     });
-    const send = (script: Script) => shared.host.run("message_sending", sending(script));
+    const send = (script: Script) => shared.host.run("message_sending", sending(script), { channelId: "chat" });
 
     it("a promise that never settles ends as timeout, and its cell stays", async () => {
       const born = await ask(shared.host, "bad", "state.born");
@@ -40,7 +40,7 @@ contract("budgets", (isolation) => {
       config: { limits: { heapMb: 16 } },
       plugins: [actor("a", { priority: 10 }), actor("bad", { priority: 5, hooks: { cpuMs: 45 } }), actor("c")],
     });
-    const send = (script: Script) => shared.host.run("message_sending", sending(script));
+    const send = (script: Script) => shared.host.run("message_sending", sending(script), { channelId: "chat" });
 
     it.each([
       ["an endless loop", `for (;;);`],
@@ -102,19 +102,21 @@ contract("budgets", (isolation) => {
     });
     const grow = { bad: `state.all = []; for (;;) state.all.push("x".repeat(1e5) + state.all.length)`, c: `return { content: "c" }` };
     const born = await ask(host, "c", "state.born");
-    const outcome = await host.run("message_sending", sending(grow));
+    const outcome = await host.run("message_sending", sending(grow), { channelId: "chat" });
     expect(statuses(outcome)).toEqual(["a:ok", "bad:memory", "c:ok"]);
     expect(outcome.calls[1]?.error).toMatchObject({ code: "ERR_CALL_MEMORY", message: "the plugin's heap grew past 16 MB" });
     expect(await ask(host, "bad", "state.all")).toBeNull();
     expect(await ask(host, "c", "state.born")).toBe(born);
-    const byTimer = await host.run("message_sending", sending({ bad: `async await new Promise((r) => setTimeout(r, 1)); ${grow.bad}` }));
+    const byTimer = await host.run("message_sending", sending({ bad: `async await new Promise((r) => setTimeout(r, 1)); ${grow.bad}` }), {
+      channelId: "chat",
+    });
     expect(statuses(byTimer)).toEqual(["a:ok", "bad:memory", "c:ok"]);
   });
 
   it("many short turns of one call that add up past its CPU budget end as cpu", async () => {
     await using host = await open(isolation, { plugins: [actor("burner", { hooks: { timeoutMs: 20_000, cpuMs: 100 } })] });
     const burn = `const burn = () => { const end = Date.now() + 20; while (Date.now() < end); setTimeout(burn, 1); }; burn();`;
-    const outcome = await host.run("message_sending", sending({ burner: `return new Promise(() => { ${burn} })` }));
+    const outcome = await host.run("message_sending", sending({ burner: `return new Promise(() => { ${burn} })` }), { channelId: "chat" });
     expect(outcome.calls[0]).toMatchObject({ status: "cpu", error: { code: "ERR_CALL_CPU" } });
     expect(outcome.calls[0]?.cpuMs).toBeGreaterThan(100);
   });
@@ -123,7 +125,7 @@ contract("budgets", (isolation) => {
     await using host = await open(isolation, { lanes: 2, plugins: [actor("bad", { hooks: { cpuMs: 60 } }), actor("other")] });
     const [bad, other] = await Promise.all([
       host.run("session:patch", patched({ bad: `for (;;);` })),
-      host.run("message_sending", sending({ other: `return { content: "fine" }` })),
+      host.run("message_sending", sending({ other: `return { content: "fine" }` }), { channelId: "chat" }),
     ]);
     expect(statuses(bad)).toEqual(["bad:cpu", "other:ok"]);
     expect(other.result?.content).toBe("fine");
@@ -150,45 +152,47 @@ contract("budgets", (isolation) => {
     const again = next(host, "log", ({ text }) => text === "registered");
     const ready = next(host, "plugin", ({ plugin: id, status }) => id === "slow" && status === "ready");
     // Which of its two budgets ends it first is the machine's business here.
-    expect(["cpu", "timeout"]).toContain((await host.run("message_sending", { to: "x", content: "loop" })).calls[0]?.status);
-    const meanwhile = await host.run("message_sending", { to: "x", content: "y" });
+    expect(["cpu", "timeout"]).toContain(
+      (await host.run("message_sending", { to: "x", content: "loop" }, { channelId: "chat" })).calls[0]?.status,
+    );
+    const meanwhile = await host.run("message_sending", { to: "x", content: "y" }, { channelId: "chat" });
     expect(meanwhile.calls[0]?.status).toBe("timeout");
     await again;
     await ready;
-    expect((await host.run("message_sending", { to: "x", content: "y" })).result?.content).toBe("ok");
+    expect((await host.run("message_sending", { to: "x", content: "y" }, { channelId: "chat" })).result?.content).toBe("ok");
     expect(await ask(host, "neighbour", "state.born")).toBe(born);
     expect(restarts).toEqual([]);
   });
 
   it("a plugin with more pending calls than allowed fails the next one instead of queueing it", async () => {
     await using host = await open(isolation, { plugins: [actor("a", { hooks: { timeoutMs: 2_000 } })] });
-    const flood = Array.from({ length: LIMITS.pendingCalls + 5 }, () =>
-      host.run("message_sending", sending({ a: `async await new Promise(() => {})` })),
+    const flood = Array.from({ length: LIMITS.call.pendingCalls + 5 }, () =>
+      host.run("message_sending", sending({ a: `async await new Promise(() => {})` }), { channelId: "chat" }),
     );
     const refused = await Promise.race(flood);
     expect(refused.calls[0]).toMatchObject({ status: "failed", error: { code: "ERR_CALL_PENDING" } });
     const counts = Map.groupBy(await Promise.all(flood), ({ calls }) => calls[0]!.status);
-    expect([counts.get("failed")?.length, counts.get("timeout")?.length]).toEqual([5, LIMITS.pendingCalls]);
+    expect([counts.get("failed")?.length, counts.get("timeout")?.length]).toEqual([5, LIMITS.call.pendingCalls]);
   });
 
   it("a call that ends by itself with more CPU time than it may take counts for nothing", async () => {
     await using host = await open(isolation, { plugins: [actor("heavy", { hooks: { cpuMs: 20 } })] });
     const busy = `let n = 0; const end = Date.now() + 300; while (Date.now() < end && n < 4e6) n += 1; return { content: "x" }`;
-    const outcome = await host.run("message_sending", sending({ heavy: busy }));
+    const outcome = await host.run("message_sending", sending({ heavy: busy }), { channelId: "chat" });
     expect(outcome.calls[0]).toMatchObject({ status: "cpu", error: { code: "ERR_CALL_CPU" } });
     expect(outcome.result).toBeUndefined();
   });
 
   it("an event that is larger than the plugin may be given does not reach it, and the others get it", async () => {
     await using host = await open(isolation, { plugins: [{ ...actor("small"), limits: { bytesIn: 2_000 } }, actor("b")] });
-    const outcome = await host.run("message_sending", sending({ b: `return { content: "b" }` }, "x".repeat(3_000)));
+    const outcome = await host.run("message_sending", sending({ b: `return { content: "b" }` }, "x".repeat(3_000)), { channelId: "chat" });
     expect(outcome.calls).toMatchObject([{ status: "failed", error: { code: "ERR_CALL_EVENT_SIZE" } }, { status: "ok" }]);
     expect(outcome.result).toEqual({ content: "b" });
   });
 
   it("a result that is larger than the plugin may give is that handler's failure", async () => {
     await using host = await open(isolation, { plugins: [{ ...actor("a"), limits: { bytesOut: 2_000 } }] });
-    const outcome = await host.run("message_sending", sending({ a: `return { content: "x".repeat(3_000) }` }));
+    const outcome = await host.run("message_sending", sending({ a: `return { content: "x".repeat(3_000) }` }), { channelId: "chat" });
     expect(outcome.calls[0]).toMatchObject({ status: "failed", error: { code: "ERR_CALL_RESULT_SIZE" } });
   });
 
@@ -198,8 +202,8 @@ contract("budgets", (isolation) => {
       plugins: [{ ...actor("a"), grants: { session: ["get"] }, limits: { hostCalls: 3 } }],
     });
     const asks = `async let done = 0; try { for (;;) { await api.session.get("k"); done++; } } catch (error) { return { content: done + " " + error.code }; }`;
-    expect((await host.run("message_sending", sending({ a: asks }))).result?.content).toBe("3 ERR_SERVICE_BUDGET");
-    expect((await host.run("message_sending", sending({ a: asks }))).result?.content).toBe("3 ERR_SERVICE_BUDGET");
+    expect((await host.run("message_sending", sending({ a: asks }), { channelId: "chat" })).result?.content).toBe("3 ERR_SERVICE_BUDGET");
+    expect((await host.run("message_sending", sending({ a: asks }), { channelId: "chat" })).result?.content).toBe("3 ERR_SERVICE_BUDGET");
   });
 
   it("a call that writes more log lines than it may, over however many turns, has the rest dropped, and one line says so", async () => {
@@ -207,8 +211,8 @@ contract("budgets", (isolation) => {
     const lines: string[] = [];
     host.on("log", ({ text }) => lines.push(text));
     const chatter = `async for (let i = 0; i < 10; i++) { api.logger.info("line " + i); await new Promise((r) => setTimeout(r, 1)); }`;
-    await host.run("message_sending", sending({ a: chatter }));
-    await host.run("message_sending", sending({ a: `api.logger.info("another call")` }));
+    await host.run("message_sending", sending({ a: chatter }), { channelId: "chat" });
+    await host.run("message_sending", sending({ a: `api.logger.info("another call")` }), { channelId: "chat" });
     await vi.waitFor(() => expect(lines).toContain("another call"));
     expect(lines).toEqual([
       ...[0, 1, 2, 3].map((i) => `line ${i}`),
@@ -220,7 +224,7 @@ contract("budgets", (isolation) => {
   it("a plugin may have as many timers pending as its operator says", async () => {
     await using host = await open(isolation, { plugins: [{ ...actor("a"), limits: { timers: 2 } }] });
     const timers = `let made = 0; try { for (;;) { setTimeout(() => {}, 1e6); made++; } } catch { return { content: String(made) }; }`;
-    expect((await host.run("message_sending", sending({ a: timers }))).result?.content).toBe("2");
+    expect((await host.run("message_sending", sending({ a: timers }), { channelId: "chat" })).result?.content).toBe("2");
   });
 
   it("a plugin that takes more than its share of a CPU is moved out of the way, and quarantined if it goes on", async () => {
@@ -228,7 +232,7 @@ contract("budgets", (isolation) => {
     const burn = `const end = Date.now() + 30; while (Date.now() < end);`;
     await vi.waitFor(
       async () => {
-        await host.run("message_sending", sending({ greedy: burn }));
+        await host.run("message_sending", sending({ greedy: burn }), { channelId: "chat" });
         expect(host.inspect("greedy").isSlow).toBe(true);
         expect(host.inspect("greedy").circuit.why).toMatch(/% of a CPU over the last minute/);
       },
@@ -244,7 +248,7 @@ contract("budgets", (isolation) => {
     expect(host.inspect("a").budget).toMatchObject({
       heapMb: { value: 16, origin: "operator, for all plugins" },
       timers: { value: 5, origin: "operator, for this plugin" },
-      hostCalls: { value: LIMITS.hostCalls, origin: "host" },
+      hostCalls: { value: LIMITS.call.hostCalls, origin: "host" },
     });
     expect(host.inspect("b").budget.hostCalls).toEqual({ value: 7, origin: "operator, for this plugin" });
   });

@@ -1,7 +1,7 @@
 /** What a plugin sets going: questions to the host, patches that cause runs, the function it hands out with an approval. */
 import { expect, it } from "vitest";
 import type { Facts, SessionPatch } from "creel";
-import { contract, next, open, plugin } from "../support/host.ts";
+import { contract, next, offered, open, plugin } from "../support/host.ts";
 
 const KEY = "agent:main:t1";
 
@@ -31,7 +31,7 @@ contract("causes", (isolation) => {
   it("a patch goes through the gateway, and session:patch follows with entry, patch and configuration", async () => {
     const store = gateway();
     await using host = await open(isolation, {
-      gateway: store,
+      gateway: offered(store),
       plugins: [plugin("seer", `api.on("session:patch", (event) => api.logger.info(JSON.stringify([event.sessionKey, event.context])));`)],
     });
     const seen = next(host, "log");
@@ -45,7 +45,7 @@ contract("causes", (isolation) => {
   it("a refused patch causes no event, and the plugin that asked is told in one line", async () => {
     const store = gateway();
     await using host = await open(isolation, {
-      gateway: store,
+      gateway: offered(store),
       plugins: [
         plugin(
           "asker",
@@ -55,14 +55,14 @@ contract("causes", (isolation) => {
         plugin("seer", `api.on("session:patch", () => api.logger.info("seen"));`),
       ],
     });
-    const { result } = await host.run("message_sending", { to: "u", content: "" });
+    const { result } = await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" });
     expect(result?.content).toBe("ERR_SERVICE_FAILED: not allowed to you");
     expect(store.applied).toEqual([]);
   });
 
   it("what was not granted is refused by name", async () => {
     await using host = await open(isolation, {
-      gateway: gateway(),
+      gateway: offered(gateway()),
       plugins: [
         plugin(
           "asker",
@@ -70,12 +70,12 @@ contract("causes", (isolation) => {
         ),
       ],
     });
-    expect((await host.run("message_sending", { to: "u", content: "" })).result?.content).toBe("ERR_GRANT_MISSING");
+    expect((await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" })).result?.content).toBe("ERR_GRANT_MISSING");
   });
 
   it("a plugin is not called for its own patch", async () => {
     const store = gateway();
-    await using host = await open(isolation, { gateway: store, plugins: [patching("echo", `"mine"`)] });
+    await using host = await open(isolation, { gateway: offered(store), plugins: [patching("echo", `"mine"`)] });
     const own = new Promise<Facts["run"]>((resolve) => {
       host.on("run", (fact) => fact.outcome.calls.some(({ status }) => status === "recursion") && resolve(fact));
     });
@@ -86,7 +86,10 @@ contract("causes", (isolation) => {
 
   it("two plugins that answer each other's patches stop at the depth limit, reported once with the chain", async () => {
     const store = gateway();
-    await using host = await open(isolation, { gateway: store, plugins: [patching("ping", `"ping"`), patching("pong", `"pong"`)] });
+    await using host = await open(isolation, {
+      gateway: offered(store),
+      plugins: [patching("ping", `"ping"`), patching("pong", `"pong"`)],
+    });
     const loops: Facts["recursion"][] = [];
     host.on("recursion", (fact) => loops.push(fact));
     const last = next(host, "log", ({ text }) => text.startsWith("ERR_RECURSION_DEPTH"));
@@ -101,7 +104,7 @@ contract("causes", (isolation) => {
   it("a loop through a timer keeps its chain and stops too", async () => {
     const store = gateway();
     await using host = await open(isolation, {
-      gateway: store,
+      gateway: offered(store),
       plugins: [
         plugin(
           "timer",

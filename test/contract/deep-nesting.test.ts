@@ -29,11 +29,15 @@ contract("text that nests too deep", (isolation) => {
   it("given as text, in every shape, fails its own plugin and no other", async () => {
     const ids = Object.keys(SHAPES);
     await using host = await open(isolation, {
+      allowFailed: true,
       plugins: [plugin("first", WORKS), ...ids.map((id) => ({ id, source: SHAPES[id]! })), plugin("last", WORKS)],
     });
     expect(ids.map((id) => host.inspect(id))).toMatchObject(ids.map((id) => failed(id)));
-    const outcome = await host.run("message_sending", sending({}, ""));
-    expect([outcome.result?.content, statuses(outcome)]).toEqual(["+first+last", ["first:ok", "last:ok"]]);
+    const outcome = await host.run("message_sending", sending({}, ""), { channelId: "chat" });
+    expect([outcome.result?.content, statuses(outcome)]).toEqual([
+      "+first+last",
+      ["first:ok", "last:ok", ...ids.map((id) => `${id}:failed`)],
+    ]);
   });
 
   it("in a file, or in one that is imported, fails its own plugin and no other", async () => {
@@ -43,9 +47,12 @@ contract("text that nests too deep", (isolation) => {
       "lib/deep.ts": SHAPES.arrows!,
       "works.ts": `export default (api) => { ${WORKS} };`,
     });
-    await using host = await open(isolation, { plugins: ["deep", "entry", "works"].map((name) => ({ path: join(root, `${name}.ts`) })) });
+    await using host = await open(isolation, {
+      allowFailed: true,
+      plugins: ["deep", "entry", "works"].map((name) => ({ path: join(root, `${name}.ts`) })),
+    });
     expect([host.inspect("deep"), host.inspect("entry")]).toMatchObject([failed("deep"), failed("entry")]);
-    expect((await host.run("message_sending", sending({}, ""))).result?.content).toBe("+works");
+    expect((await host.run("message_sending", sending({}, ""), { channelId: "chat" })).result?.content).toBe("+works");
   });
 
   it("at a reload leaves the version before in place, until the file is mended", async () => {
@@ -54,9 +61,9 @@ contract("text that nests too deep", (isolation) => {
     write(root, { "p.js": SHAPES.brackets! });
     const { error } = failed("p");
     expect(await host.reload("p")).toMatchObject({ status: "ready", error: { code: error.code } });
-    expect((await host.run("message_sending", sending({}, ""))).result?.content).toBe("+p+other");
+    expect((await host.run("message_sending", sending({}, ""), { channelId: "chat" })).result?.content).toBe("+p+other");
     write(root, { "p.js": `export default (api) => { ${WORKS} };` });
     expect(await host.reload("p")).toMatchObject({ status: "ready", error: undefined });
-    expect((await host.run("message_sending", sending({}, ""))).result?.content).toBe("+p+other");
+    expect((await host.run("message_sending", sending({}, ""), { channelId: "chat" })).result?.content).toBe("+p+other");
   });
 });

@@ -7,6 +7,9 @@ const source = `export default (api) => api.on("message_sending", () => {
   return { content: JSON.stringify([Object.keys(process.env).sort(), process.env]) };
 });`;
 
+/** The same in every cell. */
+const ALWAYS = { HOME: "/home/plugin", LOGNAME: "plugin", TMPDIR: "/tmp", USER: "plugin" };
+
 contract("process.env", (isolation) => {
   beforeAll(() => {
     process.env.CREEL_TEST_GRANTED = "granted";
@@ -30,15 +33,15 @@ contract("process.env", (isolation) => {
     });
     const seen = async (id: string): Promise<unknown> => {
       for (const { id: other } of host.plugins()) if (other !== id) host.disable(other);
-      const { result } = await host.run("message_sending", { to: "x", content: "x" });
+      const { result } = await host.run("message_sending", { to: "x", content: "x" }, { channelId: "chat" });
       return JSON.parse(result!.content!);
     };
     expect(await seen("all")).toEqual([
-      ["CREEL_TEST_GRANTED", "MADE", "SET"],
-      { CREEL_TEST_GRANTED: "granted", MADE: "here", SET: "by the operator" },
+      ["CREEL_TEST_GRANTED", ...Object.keys(ALWAYS), "MADE", "SET"].toSorted(),
+      { ...ALWAYS, CREEL_TEST_GRANTED: "granted", MADE: "here", SET: "by the operator" },
     ]);
     await host.reload("none");
-    expect(await seen("none")).toEqual([["MADE"], { MADE: "here" }]);
+    expect(await seen("none")).toEqual([[...Object.keys(ALWAYS), "MADE"].toSorted(), { ...ALWAYS, MADE: "here" }]);
   });
 
   it("a name is a name: no pattern, and nothing that is none", async () => {

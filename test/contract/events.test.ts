@@ -16,7 +16,7 @@ contract("facts", (isolation) => {
     const calls: unknown[] = [];
     const off = shared.host.on("call", (fact) => calls.push(fact));
     const run = next(shared.host, "run");
-    const outcome = await shared.host.run("message_sending", sending({ a: `throw new Error("no")` }));
+    const outcome = await shared.host.run("message_sending", sending({ a: `throw new Error("no")` }), { channelId: "chat" });
     off();
     expect(calls).toMatchObject(outcome.calls.map((call) => ({ runId: outcome.runId, hook: "message_sending", call })));
     const fact = await run;
@@ -31,6 +31,7 @@ contract("facts", (isolation) => {
         a: `let sum = 0; for (let i = 0; i < 2e7; i++) sum += i % 7; return void sum`,
         b: `async await new Promise((r) => setTimeout(r, 30))`,
       }),
+      { channelId: "chat" },
     );
     expect(calls[0]?.cpuMs).toBeGreaterThan(5);
     expect(calls[0]?.wallMs).toBeGreaterThanOrEqual(calls[0]!.cpuMs - 1);
@@ -44,10 +45,10 @@ contract("facts", (isolation) => {
       throw new Error("listener");
     });
     const off = shared.host.on("run", () => seen.push("good"));
-    await shared.host.run("message_sending", sending({}));
+    await shared.host.run("message_sending", sending({}), { channelId: "chat" });
     off();
     bad();
-    await shared.host.run("message_sending", sending({}));
+    await shared.host.run("message_sending", sending({}), { channelId: "chat" });
     expect(seen).toEqual(["good"]);
     expect(log.lines.filter(({ message }) => message === "a listener of the host threw")).toHaveLength(1);
   });
@@ -62,6 +63,7 @@ contract("facts", (isolation) => {
         a: `console.debug("d"); console.log("l", 1, { x: 1 }, [2], null, undefined); api.logger.warn("w"); console.error(new Error("e").message);`,
         b: `console.log("last")`,
       }),
+      { channelId: "chat" },
     );
     await last;
     off();
@@ -81,7 +83,7 @@ contract("facts", (isolation) => {
     ["line separators and text direction marks", `"a\\u2028\\u2029\\u202e\\u2066b"`],
   ])("a log line cannot be forged with %s", async (_, literal) => {
     const line = next(shared.host, "log", ({ text }) => text.startsWith("a"));
-    await shared.host.run("message_sending", sending({ a: `console.log(${literal})` }));
+    await shared.host.run("message_sending", sending({ a: `console.log(${literal})` }), { channelId: "chat" });
     const { text } = await line;
     // oxlint-disable-next-line no-control-regex -- that is the point
     expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
@@ -89,7 +91,9 @@ contract("facts", (isolation) => {
   });
 
   it("neither can an error's message or a diagnostic", async () => {
-    const { calls } = await shared.host.run("message_sending", sending({ a: `throw new Error("x\\n\\u001b[31mFORGED")` }));
+    const { calls } = await shared.host.run("message_sending", sending({ a: `throw new Error("x\\n\\u001b[31mFORGED")` }), {
+      channelId: "chat",
+    });
     expect(calls[0]?.error?.message).toBe("the handler threw: x [31mFORGED");
     await using host = await open(isolation, {
       plugins: [
@@ -111,6 +115,7 @@ contract("facts", (isolation) => {
     await shared.host.run(
       "message_sending",
       sending({ a: `console.log("x".repeat(1e5)); for (let i = 1; i < 250; i++) console.log("y" + i)` }),
+      { channelId: "chat" },
     );
     expect((await dropped).text).toMatch(/^50 more log lines/);
     off();
@@ -120,7 +125,7 @@ contract("facts", (isolation) => {
 
   it("replaced tells of a cell that was rebuilt, and why", async () => {
     const replaced = replacement(shared.host);
-    const outcome = await shared.host.run("message_sending", sending({ b: `for (;;);` }));
+    const outcome = await shared.host.run("message_sending", sending({ b: `for (;;);` }), { channelId: "chat" });
     expect(outcome.calls[1]).toMatchObject({ status: "cpu", error: { code: "ERR_CALL_CPU" } });
     expect(await replaced).toMatchObject({ plugin: "b", why: expect.stringContaining("100 ms of CPU time") });
     expect(log.lines.findLast(({ message }) => message === "a cell was replaced")).toMatchObject({
@@ -130,7 +135,7 @@ contract("facts", (isolation) => {
   });
 
   it("failures are logged as warnings with fixed fields", async () => {
-    const outcome = await shared.host.run("message_sending", sending({ a: `throw new Error("logged")` }));
+    const outcome = await shared.host.run("message_sending", sending({ a: `throw new Error("logged")` }), { channelId: "chat" });
     expect(log.lines.at(-1)).toEqual({
       level: "warn",
       message: "a handler failed",
@@ -151,7 +156,7 @@ contract("facts", (isolation) => {
     const logger = pino({ level: "debug", base: null }, { write: (line: string) => written.push(line) });
     await using host = await open(isolation, { logger, plugins: [actor("a")] });
     const line = next(host, "log");
-    await host.run("message_sending", sending({ a: `console.warn("a\\nb"); throw new Error("no")` }));
+    await host.run("message_sending", sending({ a: `console.warn("a\\nb"); throw new Error("no")` }), { channelId: "chat" });
     await line;
     const lines = written.map((text) => JSON.parse(text) as Record<string, unknown>);
     expect(lines.every((_, i) => written[i]!.endsWith("\n") && written[i]!.indexOf("\n") === written[i]!.length - 1)).toBe(true);
@@ -172,7 +177,7 @@ contract("facts", (isolation) => {
     });
     const replaced = replacement(shared.host);
     const line = next(shared.host, "log");
-    const outcome = await shared.host.run("message_sending", sending({ a: `console.log("hi")`, b: `for (;;);` }));
+    const outcome = await shared.host.run("message_sending", sending({ a: `console.log("hi")`, b: `for (;;);` }), { channelId: "chat" });
     await Promise.all([replaced, line]);
     for (const off of listeners) off();
     expect([...heard.keys()].toSorted()).toEqual(["call", "log", "replaced", "run"]);
@@ -187,7 +192,10 @@ it("restart tells of a sandbox process that died, and plugin tells of its loadin
   const restart = next(host, "restart");
   const ready = next(host, "plugin", ({ status }) => status === "ready");
   process.kill(pid!, "SIGKILL");
-  expect(await restart).toMatchObject({ why: "the sandbox process was ended by SIGKILL", lanes: [0] });
+  expect(await restart).toMatchObject({
+    why: expect.stringMatching(/^the sandbox process was ended by SIGKILL; .* is not known$/),
+    lanes: [0],
+  });
   expect((await ready).plugin).toBe("a");
   expect(host.pids()[0]).not.toBe(pid);
 });

@@ -10,7 +10,7 @@ import { echo, serve } from "../support/server.ts";
 import type { Answerer, TestServer } from "../support/server.ts";
 
 /** Longer than what travels with the head. */
-const LONG = LIMITS.fetchInlineBytes * 5;
+const LONG = LIMITS.fetch.inlineBytes * 5;
 const TEXT = "aä€😀".repeat(LONG / 10);
 
 const of = <T>(map: Map<string, PromiseWithResolvers<T>>, path: string): PromiseWithResolvers<T> => {
@@ -194,8 +194,10 @@ contract("bodies in pieces", (isolation) => {
   });
 
   it("a call that runs out of time takes its request and the body it is reading with it", async () => {
-    const first = host.run("message_sending", sending({ slow: `async await fetch("${server.origin}/held/late");` }));
-    const second = host.run("message_sending", sending({ slow: `async await (await fetch("${server.origin}/held/late-body")).text();` }));
+    const first = host.run("message_sending", sending({ slow: `async await fetch("${server.origin}/held/late");` }), { channelId: "chat" });
+    const second = host.run("message_sending", sending({ slow: `async await (await fetch("${server.origin}/held/late-body")).text();` }), {
+      channelId: "chat",
+    });
     (await of(held, "/held/late-body").promise).writeHead(200).flushHeaders();
     for (const outcome of await Promise.all([first, second])) expect(statuses(outcome)).toContain("slow:timeout");
     await Promise.all([of(closed, "/held/late").promise, of(closed, "/held/late-body").promise]);
@@ -204,7 +206,9 @@ contract("bodies in pieces", (isolation) => {
   it("so does a cell that is replaced, and one that is reloaded", async () => {
     await does(host, "q", `state.kept = fetch("${server.origin}/held/gone").catch(() => {}); return 1;`);
     await of(held, "/held/gone").promise;
-    const lost = await host.run("message_sending", sending({ q: `const full = []; for (;;) full.push(new Array(1e5).fill(1));` }));
+    const lost = await host.run("message_sending", sending({ q: `const full = []; for (;;) full.push(new Array(1e5).fill(1));` }), {
+      channelId: "chat",
+    });
     expect(statuses(lost)).toContain("q:memory");
     await of(closed, "/held/gone").promise;
     expect(await ask(host, "q", "1")).toBe(1);

@@ -65,16 +65,16 @@ contract("loops through HTTP", (isolation) => {
     await using play = await scene(isolation, [{ id: "looper", options: "{ reentrant: true }" }]);
     const refused = next(play.host, "log", ({ level }) => level === "error");
     const settled = new Promise<void>((resolve) => {
-      play.host.on("run", () => play.runs.length > LIMITS.recursionDepth && resolve());
+      play.host.on("run", () => play.runs.length > LIMITS.causality.recursionDepth && resolve());
     });
     await play.host.patchSession({ key: KEY, label: "go" });
     expect((await refused).text).toBe(
-      `ERR_RECURSION_DEPTH: the request was refused: 8 runs have caused each other already (${Array(9).fill("looper:session:patch").join(" → ")})`,
+      `ERR_RECURSION_DEPTH: Creel refused the request: 8 runs have already caused each other (${Array(9).fill("looper:session:patch").join(" → ")})`,
     );
     await settled;
-    expect(play.server.asked).toHaveLength(LIMITS.recursionDepth);
-    expect(play.applied.map(({ label }) => label)).toEqual(["go", ...Array<string>(LIMITS.recursionDepth).fill("looper")]);
-    expect(play.runs.map(String)).toEqual(Array(LIMITS.recursionDepth + 1).fill("looper:ok"));
+    expect(play.server.asked).toHaveLength(LIMITS.causality.recursionDepth);
+    expect(play.applied.map(({ label }) => label)).toEqual(["go", ...Array<string>(LIMITS.causality.recursionDepth).fill("looper")]);
+    expect(play.runs.map(String)).toEqual(Array(LIMITS.causality.recursionDepth + 1).fill("looper:ok"));
     expect(play.loops).toHaveLength(1);
     expect(play.loops[0]).toMatchObject({
       plugin: "looper",
@@ -108,7 +108,7 @@ contract("loops through HTTP", (isolation) => {
     const refused = next(play.host, "log", ({ level }) => level === "error");
     await play.host.patchSession({ key: KEY, label: "go" });
     expect((await refused).text).toMatch(/^ERR_FETCH_RATE: the plugin has made more than 300 requests in 60 s/);
-    expect(play.server.asked).toHaveLength(LIMITS.fetchesPerWindow);
+    expect(play.server.asked).toHaveLength(LIMITS.fetch.perWindow);
     expect(play.loops).toEqual([]);
   });
 

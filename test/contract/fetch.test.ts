@@ -32,16 +32,16 @@ const site: Answerer = (asked, response, request) => {
     case "/return":
       return response.writeHead(200).end(asked.body);
     case "/long":
-      return response.writeHead(200).end("x".repeat(LIMITS.fetchResponseBytes + 1));
+      return response.writeHead(200).end("x".repeat(LIMITS.fetch.responseBytes + 1));
     case "/longest":
-      return response.writeHead(200).end("\u0001".repeat(LIMITS.fetchResponseBytes));
+      return response.writeHead(200).end("\u0001".repeat(LIMITS.fetch.responseBytes));
     case "/unannounced": {
       response.writeHead(200);
       const more = (): void => void (response.destroyed || response.write("x".repeat(65_536), more));
       return more();
     }
     case "/bomb":
-      return response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(LIMITS.fetchResponseBytes + 1)));
+      return response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(LIMITS.fetch.responseBytes + 1)));
     case "/gzip":
       return response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("unpacked"));
     case "/not-gzip":
@@ -210,11 +210,11 @@ contract("fetch", (isolation) => {
     ["/relative", "it is not an absolute URL"],
     ["file:///etc/passwd", "its scheme is file"],
     ["data:text/plain,x", "its scheme is data"],
-    ["http://user:secret@127.0.0.1/", "it has a user name or password in it"],
+    ["http://user:secret@127.0.0.1/", "it contains a user name or password"],
   ])("%s cannot be asked for", async (url, detail) => {
     expect(await does(host, "all", `await fetch(${JSON.stringify(url)});`)).toEqual({
       code: "ERR_FETCH_URL",
-      message: `fetch cannot be asked for this URL: ${detail}`,
+      message: `fetch does not accept this URL: ${detail}`,
     });
   });
 
@@ -260,7 +260,7 @@ contract("fetch", (isolation) => {
   it("redirects without an end are given up, and the author may choose to see them", async () => {
     const before = granted.asked.length;
     expect(await does(host, "all", `await fetch("${granted.origin}/round");`)).toMatchObject({ code: "ERR_FETCH_REDIRECT" });
-    expect(granted.asked.length).toBe(before + 1 + LIMITS.fetchRedirects);
+    expect(granted.asked.length).toBe(before + 1 + LIMITS.fetch.redirects);
     expect(await does(host, "all", `await fetch("${granted.origin}/round", { redirect: "error" });`)).toMatchObject({
       code: "ERR_FETCH_REDIRECT",
     });
@@ -394,19 +394,19 @@ contract("fetch", (isolation) => {
   it.each(["/long", "/unannounced", "/bomb"])("an answer that is too long is not read to its end: %s", async (path) => {
     expect(await does(host, "all", `await (await fetch("${granted.origin}${path}")).text();`)).toEqual({
       code: "ERR_FETCH_RESPONSE_SIZE",
-      message: `the answer of ${granted.origin} has more than ${LIMITS.fetchResponseBytes} bytes`,
+      message: `the response of ${granted.origin} has more than ${LIMITS.fetch.responseBytes} bytes`,
     });
   });
 
   it("the longest body arrives in both directions, even if each of its characters takes six to write", async () => {
-    const body = `"\\u0001".repeat(${LIMITS.fetchRequestBytes})`;
+    const body = `"\\u0001".repeat(${LIMITS.fetch.requestBytes})`;
     expect(
       await does(
         host,
         "all",
         `const r = await fetch("${granted.origin}/longest"); const back = await fetch("${granted.origin}/return", { method: "POST", body: ${body} }); return [(await r.text()).length, (await back.text()).length];`,
       ),
-    ).toEqual([LIMITS.fetchResponseBytes, LIMITS.fetchRequestBytes]);
+    ).toEqual([LIMITS.fetch.responseBytes, LIMITS.fetch.requestBytes]);
     expect(await does(host, "all", `await fetch("${granted.origin}/return", { method: "POST", body: ${body} + "x" });`)).toMatchObject({
       code: "ERR_FETCH_REQUEST_SIZE",
     });
@@ -423,7 +423,7 @@ contract("fetch", (isolation) => {
   });
 
   it("a server that does not answer costs the call its budget, and the request ends with it", async () => {
-    const outcome = await host.run("message_sending", sending({ slow: `async await fetch("${silent.origin}/x");` }));
+    const outcome = await host.run("message_sending", sending({ slow: `async await fetch("${silent.origin}/x");` }), { channelId: "chat" });
     expect(statuses(outcome)).toContain("slow:timeout");
     await left.promise;
   });
@@ -433,9 +433,9 @@ contract("fetch", (isolation) => {
       await does(
         host,
         "busy",
-        `for (let i = 0; i < ${LIMITS.pendingFetches}; i++) fetch("${silent.origin}/x").catch(() => {}); await fetch("${silent.origin}/x");`,
+        `for (let i = 0; i < ${LIMITS.fetch.pending}; i++) fetch("${silent.origin}/x").catch(() => {}); await fetch("${silent.origin}/x");`,
       ),
-    ).toEqual({ code: "ERR_FETCH_BUSY", message: `the plugin already has ${LIMITS.pendingFetches} requests pending` });
+    ).toEqual({ code: "ERR_FETCH_BUSY", message: `the plugin already has ${LIMITS.fetch.pending} requests pending` });
   });
 
   it("works in a cell whose built-ins the plugin has spoilt, and leaves the host alone", async () => {
@@ -450,6 +450,7 @@ contract("fetch", (isolation) => {
       sending({
         vandal: `async const { fetch } = globalThis; const log = api.logger.info; ${spoil} const r = await fetch("${granted.origin}/x", { __proto__: null, method: "POST", body: "spoilt", headers: { __proto__: null, a: "1" } }); const text = await r.text(); log(r.status + " " + text.length);`,
       }),
+      { channelId: "chat" },
     );
     expect((await line).text).toMatch(/^200 \d+$/);
     expect(granted.asked.at(-1)).toMatchObject({ method: "POST", headers: { a: "1" } });

@@ -43,7 +43,7 @@ function packageFolder(): string {
     "__proto__/x.txt": "p",
   });
   writeFileSync(join(root, "data/bytes.bin"), new Uint8Array([0, 1, 254, 255]));
-  writeFileSync(join(root, "data/huge.bin"), new Uint8Array(LIMITS.packageBytes));
+  writeFileSync(join(root, "data/huge.bin"), new Uint8Array(LIMITS.plugin.packageBytes));
   symlinkSync(join(outside, "secret.json"), join(root, "data/link.json"));
   symlinkSync(outside, join(root, "data/linked"));
   symlinkSync(join(root, ".env"), join(root, "data/env"));
@@ -100,7 +100,7 @@ contract("files", (isolation: Isolation) => {
   const say = (id: string, body: string) => does(shared.host, id, body);
   const ends = async (id: string, body: string) => {
     const replaced = next(shared.host, "plugin", ({ plugin, status }) => plugin === id && status === "ready");
-    await shared.host.run("message_sending", { to: "x", content: "", do: { [id]: `async ${body}` } });
+    await shared.host.run("message_sending", { to: "x", content: "", do: { [id]: `async ${body}` } }, { channelId: "chat" });
     await replaced;
   };
 
@@ -176,11 +176,15 @@ contract("files", (isolation: Isolation) => {
 
   it("whoever waited goes on as the call that waited", async () => {
     const line = next(shared.host, "log", ({ plugin }) => plugin === "kept");
-    const outcome = await shared.host.run("message_sending", {
-      to: "x",
-      content: "",
-      do: { kept: `async await promises.writeFile("waited", "x"); console.log("written"); return { content: "!" }` },
-    });
+    const outcome = await shared.host.run(
+      "message_sending",
+      {
+        to: "x",
+        content: "",
+        do: { kept: `async await promises.writeFile("waited", "x"); console.log("written"); return { content: "!" }` },
+      },
+      { channelId: "chat" },
+    );
     expect(await line).toMatchObject({ text: "written", runId: outcome.runId });
   });
 
@@ -193,7 +197,7 @@ contract("files", (isolation: Isolation) => {
     expect(
       await say("bare", `fs.writeFileSync("/tmp/a", "1"); return [fs.readFileSync("/tmp/a", "utf8"), fs.readdirSync("/plugin")]`),
     ).toEqual(["1", []]);
-    expect(await say("bare", `fs.writeFileSync("/tmp/b", "x".repeat(${LIMITS.tmpBytes}))`)).toMatchObject({ code: "ENOSPC" });
+    expect(await say("bare", `fs.writeFileSync("/tmp/b", "x".repeat(${LIMITS.files.tmpBytes}))`)).toMatchObject({ code: "ENOSPC" });
   });
 
   it("a quota is there from the first byte too many, and what is removed is free again", async () => {
@@ -299,7 +303,7 @@ contract("files", (isolation: Isolation) => {
 
   it("a file that was too large to be sent says so", async () => {
     expect(await say("assets", `return [fs.statSync("/plugin/data/huge.bin").size, fs.existsSync("/plugin/data/huge.bin")]`)).toEqual([
-      LIMITS.packageBytes,
+      LIMITS.plugin.packageBytes,
       true,
     ]);
     expect(await say("assets", `fs.readFileSync("/plugin/data/huge.bin")`)).toEqual({
@@ -374,7 +378,7 @@ describe("the cell's copy and the host's", () => {
   const say = (id: string, body: string) => does(shared.host, id, body);
 
   it("so many files, and no more; the host has them all", async () => {
-    const max = LIMITS.volumeFiles;
+    const max = LIMITS.files.files;
     expect(
       await say(
         "many",

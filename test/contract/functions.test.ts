@@ -100,7 +100,7 @@ contract("functions", (isolation) => {
     expect(await host.call({ tool: "deep" })).toMatchObject({
       status: "failed",
       value: undefined,
-      error: { code: "ERR_CALL_RESULT", message: expect.stringContaining("nests too deep") },
+      error: { code: "ERR_CALL_RESULT_SHAPE", message: expect.stringContaining("levels deep") },
     });
   });
 

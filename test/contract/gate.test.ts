@@ -14,7 +14,7 @@ contract("gate", (isolation) => {
       gateway: { requestApproval: async () => "allow-once" },
     });
     const tool = (script: Script, params?: Record<string, unknown>) => shared.host.run("before_tool_call", toolCall(script, params));
-    const send = (script: Script, content?: string) => shared.host.run("message_sending", sending(script, content));
+    const send = (script: Script, content?: string) => shared.host.run("message_sending", sending(script, content), { channelId: "chat" });
 
     it("block: true ends the run, names who and why, and skips the rest", async () => {
       const outcome = await tool({ b: `return { block: true, blockReason: "no" }`, c: `state.wasCalled = true` });
@@ -110,7 +110,7 @@ contract("gate", (isolation) => {
       expect(outcome.result?.params?.["constructor"]).toBe(2);
     });
 
-    it("once an approval was asked for, nobody can change the parameters, not even who asked", async () => {
+    it("a later handler sees what the one that asked for an approval made of the parameters, and can change them", async () => {
       const outcome = await tool(
         {
           a: `return { params: { x: 9 }, ${APPROVE} }`,
@@ -119,16 +119,19 @@ contract("gate", (isolation) => {
         },
         { orig: true },
       );
-      expect(outcome.result?.params).toEqual({ orig: true, x: 9 });
+      expect(outcome.result?.params).toEqual({ orig: true, x: 0, y: 0, saw: 0 });
+      expect(outcome.approval?.changes).toEqual([
+        { pluginId: "b", params: ["x", "y"] },
+        { pluginId: "c", params: ["saw"] },
+      ]);
     });
 
-    it("an approval without parameters freezes them as they came", async () => {
+    it("a guard behind a request for approval judges what another plugin made of the parameters since", async () => {
       const outcome = await tool(
         { a: `return { ${APPROVE} }`, b: `return { params: { x: 0 } }`, c: `if (event.params.x !== undefined) return { block: true }` },
         { orig: true },
       );
-      expect(outcome.decision).toBe("pass");
-      expect(outcome.result?.params).toBeUndefined();
+      expect(outcome).toMatchObject({ decision: "block", by: "c" });
     });
 
     it("a lower-priority block still wins after an approval was requested", async () => {
@@ -137,13 +140,20 @@ contract("gate", (isolation) => {
       expect(outcome.approval).toBeUndefined();
     });
 
-    it("the first request for approval wins, stamped with the plugin's id whatever it wrote there", async () => {
+    it("every request for approval counts, stamped with the plugin's id whatever it wrote there, and none is left in the result", async () => {
       const outcome = await tool({
         b: `return { requireApproval: { title: "B", description: "d", pluginId: "evil" } }`,
         c: `return { requireApproval: { title: "C", description: "d" } }`,
       });
-      expect(outcome.result?.requireApproval).toEqual({ title: "B", description: "d", pluginId: "b" });
-      expect(outcome.approval).toEqual({ pluginId: "b", resolution: "allow-once" });
+      expect(outcome.result).toEqual({});
+      expect(outcome.approval).toEqual({
+        pluginId: "b",
+        resolution: "allow-once",
+        requests: [
+          { pluginId: "b", title: "B", resolution: "allow-once" },
+          { pluginId: "c", title: "C", resolution: "allow-once" },
+        ],
+      });
     });
 
     it("a handler of before_tool_call that fails blocks the tool, named, and the rest does not run", async () => {
@@ -186,7 +196,9 @@ contract("gate", (isolation) => {
     });
     const tool = await host.run("before_tool_call", toolCall({ a: `throw new Error("boom")`, b: `return { params: { x: 1 } }` }));
     expect(tool).toMatchObject({ decision: "pass", by: undefined, result: { params: { x: 1 } } });
-    const send = await host.run("message_sending", sending({ a: `throw new Error("boom")`, b: `return { content: "b" }` }));
+    const send = await host.run("message_sending", sending({ a: `throw new Error("boom")`, b: `return { content: "b" }` }), {
+      channelId: "chat",
+    });
     expect(send).toMatchObject({ decision: "cancel", by: "a", reason: "message_sending handler of a failed: the handler threw: boom" });
     expect(statuses(send)).toEqual(["a:failed", "b:skipped"]);
   });

@@ -84,22 +84,27 @@ contract("mistakes of the gateway", (isolation) => {
     cyclic.self = cyclic;
     expect((await mistake(shared.host.run("before_tool_call", toolCall({}, cyclic)))).code).toBe("ERR_EVENT_NOT_JSON");
     expect((await mistake(shared.host.run("before_tool_call", toolCall({}, { n: 5n })))).code).toBe("ERR_EVENT_NOT_JSON");
-    expect((await mistake(loose().run("before_tool_call", toolCall({}), { toolName: "t", cyclic }))).code).toBe("ERR_EVENT_NOT_JSON");
+    expect((await mistake(loose().run("before_tool_call", toolCall({}), { toolName: toolCall({}).toolName, cyclic }))).code).toBe(
+      "ERR_EVENT_NOT_JSON",
+    );
   });
 
   it("an event that is too large is refused with its size and the limit", async () => {
-    const error = await mistake(shared.host.run("message_sending", sending({}, "x".repeat(LIMITS.eventBytes))));
-    expect(error).toMatchObject({ code: "ERR_EVENT_SIZE", params: { limit: LIMITS.eventBytes } });
+    const error = await mistake(shared.host.run("message_sending", sending({}, "x".repeat(LIMITS.call.eventBytes)), { channelId: "chat" }));
+    expect(error).toMatchObject({ code: "ERR_EVENT_SIZE", params: { limit: LIMITS.call.eventBytes } });
   });
 
   it("sizes count bytes, so that a text of many-byte letters cannot overrun the sandbox's frames", async () => {
     const restarts: unknown[] = [];
     const off = shared.host.on("restart", (fact) => restarts.push(fact));
-    const error = await mistake(shared.host.run("message_sending", sending({}, "€".repeat(LIMITS.eventBytes - 1_000_000))));
+    const error = await mistake(
+      shared.host.run("message_sending", sending({}, "€".repeat(LIMITS.call.eventBytes - 1_000_000)), { channelId: "chat" }),
+    );
     expect(error.code).toBe("ERR_EVENT_SIZE");
     const fits = await shared.host.run(
       "message_sending",
       sending({ a: `return { cancelReason: String(event.content.length) }` }, "€".repeat(1_000_000)),
+      { channelId: "chat" },
     );
     expect(fits.result?.cancelReason).toBe("1000000");
     off();
@@ -109,21 +114,29 @@ contract("mistakes of the gateway", (isolation) => {
   it("an event just under the limit passes", async () => {
     const outcome = await shared.host.run(
       "message_sending",
-      sending({ a: `return { cancelReason: String(event.content.length) }` }, "x".repeat(LIMITS.eventBytes - 1_000)),
+      sending({ a: `return { cancelReason: String(event.content.length) }` }, "x".repeat(LIMITS.call.eventBytes - 1_000)),
+      { channelId: "chat" },
     );
     expect(statuses(outcome)).toEqual(["a:ok"]);
   });
 
   it("lone surrogates and other odd text arrive as they are", async () => {
     const odd = "a\ud800b\u0000\u2028😀\uffff";
-    const outcome = await shared.host.run("message_sending", sending({ a: `return { content: event.content + "!" }` }, odd));
+    const outcome = await shared.host.run("message_sending", sending({ a: `return { content: event.content + "!" }` }, odd), {
+      channelId: "chat",
+    });
     expect(outcome.result?.content).toBe(`${odd}!`);
   });
 
   it("a signal that is already aborted rejects with its reason, before anything runs", async () => {
     const reason = new Error("too late");
     await expect(
-      shared.host.run("message_sending", sending({ a: `state.ranAborted = true` }), undefined, { signal: AbortSignal.abort(reason) }),
+      shared.host.run(
+        "message_sending",
+        sending({ a: `state.ranAborted = true` }),
+        { channelId: "chat" },
+        { signal: AbortSignal.abort(reason) },
+      ),
     ).rejects.toBe(reason);
     expect(await ask(shared.host, "a", "state.ranAborted")).toBeNull();
   });
@@ -134,28 +147,30 @@ contract("mistakes of the gateway", (isolation) => {
     const running = shared.host.run(
       "message_sending",
       sending({ a: `async await new Promise((r) => setTimeout(r, 100)); state.afterAbort = true` }),
-      undefined,
+      { channelId: "chat" },
       { signal: controller.signal },
     );
     const rejected = running.catch((error: unknown) => error);
-    await shared.host.run("message_sending", sending({}));
+    await shared.host.run("message_sending", sending({}), { channelId: "chat" });
     controller.abort(reason);
     expect(await rejected).toBe(reason);
-    await shared.host.run("message_sending", sending({ a: `async await new Promise((r) => setTimeout(r, 150))` }));
+    await shared.host.run("message_sending", sending({ a: `async await new Promise((r) => setTimeout(r, 150))` }), { channelId: "chat" });
     expect(await ask(shared.host, "a", "state.afterAbort")).toBeNull();
   });
 
   it("an abort in the same tick as the run rejects, and the host goes on", async () => {
     const controller = new AbortController();
-    const running = shared.host.run("message_sending", sending({}), undefined, { signal: controller.signal });
+    const running = shared.host.run("message_sending", sending({}), { channelId: "chat" }, { signal: controller.signal });
     controller.abort();
     await expect(running).rejects.toThrow(/abort/i);
-    expect((await shared.host.run("message_sending", sending({ a: `return { content: "b" }` }))).result?.content).toBe("b");
+    expect(
+      (await shared.host.run("message_sending", sending({ a: `return { content: "b" }` }), { channelId: "chat" })).result?.content,
+    ).toBe("b");
   });
 
   it("an abort after the run has settled changes nothing", async () => {
     const controller = new AbortController();
-    const outcome = await shared.host.run("message_sending", sending({}), undefined, { signal: controller.signal });
+    const outcome = await shared.host.run("message_sending", sending({}), { channelId: "chat" }, { signal: controller.signal });
     controller.abort();
     expect(outcome.decision).toBe("pass");
   });
@@ -171,7 +186,7 @@ contract("mistakes of the gateway", (isolation) => {
   it("a closed host refuses everything with ERR_HOST_CLOSED", async () => {
     const host = await open(isolation, { plugins: [actor("a")] });
     await host.close();
-    expect((await mistake(host.run("message_sending", sending({})))).code).toBe("ERR_HOST_CLOSED");
+    expect((await mistake(host.run("message_sending", sending({}), { channelId: "chat" }))).code).toBe("ERR_HOST_CLOSED");
     expect((await mistake(host.run("session:patch", patched({})))).code).toBe("ERR_HOST_CLOSED");
     expect(() => host.runSync("tool_result_persist", persist({}))).toThrow("the host is closed");
     expect(() => host.emit("session:patch", patched({}))).not.toThrow();
@@ -195,11 +210,11 @@ contract("mistakes of the gateway", (isolation) => {
       context: z.object({}),
       result: z.undefined(),
     });
-    expect(await refused({ hooks: { agent_end: again } })).toBe('a hook named "agent_end" is already in the catalog');
+    expect(await refused({ hooks: { agent_end: again } })).toBe('the catalog already has a hook named "agent_end"');
   });
 
   it("an unknown plugin is named", async () => {
-    expect(() => shared.host.inspect("nobody")).toThrow('there is no plugin "nobody" in this host');
+    expect(() => shared.host.inspect("nobody")).toThrow('this host has no plugin "nobody"');
     expect((await mistake(shared.host.reload("nobody"))).code).toBe("ERR_PLUGIN_UNKNOWN");
     expect(() => shared.host.disable("nobody")).toThrow("nobody");
   });

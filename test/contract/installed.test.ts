@@ -60,23 +60,29 @@ contract("installed plugins", (isolation) => {
   });
 
   it("come after those that were named, by id; one of an id that was named is left out", async () => {
-    const { result } = await shared.host.run("message_sending", { to: "x", content: "said" });
+    const { result } = await shared.host.run("message_sending", { to: "x", content: "said" }, { channelId: "chat" });
     expect(result?.content).toBe("said own a b");
     expect(lines.lines.filter(({ level }) => level === "warn").map(({ fields, message }) => [fields.plugin, message])).toContainEqual([
       "own",
-      "an installed plugin is left out: one of its id was named",
+      "skipped an installed plugin: the configuration names another one of its id",
     ]);
   });
 
   it("one whose code was changed is not loaded, and the message names the file; the others are", () => {
     expect(shared.host.inspect("tampered")).toMatchObject({
       status: "failed",
-      hooks: [],
+      // Its place in the plan, with nothing behind it.
+      hooks: [{ hook: "message_sending", failure: "open" }],
       error: {
         code: "ERR_STATE_CHANGED",
-        message: `the plugin "tampered" is not loaded: ${join(tampered, "bundle.js")} differs from what was installed`,
+        message: `Creel did not load the plugin "tampered": ${join(tampered, "bundle.js")} differs from what was installed`,
       },
     });
+  });
+
+  it("and is a line in the runs of its hooks", async () => {
+    const { calls } = await shared.host.run("message_sending", { to: "x", content: "said" }, { channelId: "chat" });
+    expect(calls.find(({ plugin: id }) => id === "tampered")).toMatchObject({ status: "failed", error: { code: "ERR_STATE_CHANGED" } });
   });
 
   it("a gate of one that cannot be loaded stays closed, until it is taken out of the way", async () => {
@@ -109,7 +115,8 @@ contract("installed plugins", (isolation) => {
   });
 
   it("do not get a hook that they did not ask for when they were accepted", async () => {
-    expect(shared.host.inspect("talks").diagnostics).toEqual([
+    const leftOut = shared.host.inspect("talks").diagnostics.filter((line) => line.includes("is left out"));
+    expect(leftOut).toEqual([
       expect.stringContaining('"session_start" at priority 9 is left out: the plugin did not ask for it when it was accepted'),
       '"before_tool_call" at priority 0 is left out: the plugin did not ask for it when it was accepted; "creel update talks" looks at it again',
     ]);
@@ -144,5 +151,52 @@ describe("a lock", () => {
     await putInstalled(stateDir, "guard", SAYS("guard"));
     tamper(join(stateDir, "creel.lock"), (text) => text.replace('"enabled": true', '"enabled": false'));
     await expect(openHost({ isolation: "thread", logger: silent, config: { stateDir } })).rejects.toMatchObject({ code: "ERR_STATE_LOCK" });
+  });
+});
+
+async function says(options: Parameters<typeof openHost>[0]): Promise<unknown> {
+  await using host = await openHost({ isolation: "thread", lanes: 1, logger: silent, ...options });
+  return (await host.run("message_sending", { to: "me", content: "x" }, { channelId: "c" })).result?.content;
+}
+
+describe("a lock that is sealed with a key", () => {
+  const KEY = "a key that lies elsewhere";
+  const FACTS = { grants: {}, permissions: {} } as const;
+
+  it("opens with the key of the configuration's file or variable, or of the option, and with no other", async () => {
+    const where = folder({ "lock.key": `${KEY}\n` }, QUICK);
+    const stateDir = join(where, "state");
+    await putInstalled(stateDir, "keyed", SAYS("keyed"), FACTS, Buffer.from(KEY));
+    expect(await says({ config: { stateDir, lockKey: { file: join(where, "lock.key") } } })).toBe("x keyed");
+    expect(await says({ config: { stateDir }, lockKey: KEY })).toBe("x keyed");
+    expect(await says({ config: { stateDir }, lockKey: Buffer.from(KEY) })).toBe("x keyed");
+    process.env.CREEL_TEST_LOCK_KEY = KEY;
+    const config = { stateDir, lockKey: { env: "CREEL_TEST_LOCK_KEY" } };
+    expect(await says({ config })).toBe("x keyed");
+    await expect(says({ config: { stateDir } })).rejects.toMatchObject({ code: "ERR_STATE_LOCK" });
+    await expect(says({ config: { stateDir }, lockKey: `${KEY}!` })).rejects.toMatchObject({ code: "ERR_STATE_LOCK" });
+    await expect(says({ config: { stateDir }, lockKey: "short" })).rejects.toMatchObject({ code: "ERR_HOST_OPTIONS" });
+    const entries = { keyed: { grants: { env: ["CREEL_TEST_LOCK_KEY"] } } };
+    await expect(says({ config: { ...config, plugins: { entries } } })).rejects.toMatchObject({ code: "ERR_CONFIG_INVALID" });
+    delete process.env.CREEL_TEST_LOCK_KEY;
+    await expect(says({ config })).rejects.toMatchObject({ code: "ERR_CONFIG_INVALID", message: expect.stringContaining("is not set") });
+  });
+
+  it("the key is in no log line, no error, no report, and not in a plugin's api.config", async () => {
+    const stateDir = join(folder({}, QUICK), "state");
+    const source = `export default (api) => { api.on("message_sending", () => ({ content: JSON.stringify(api.config) })); };`;
+    await putInstalled(stateDir, "nosy", source, FACTS, Buffer.from(KEY));
+    const lines = recorder();
+    process.env.CREEL_TEST_LOCK_KEY = KEY;
+    const config = { stateDir, lockKey: { env: "CREEL_TEST_LOCK_KEY" } };
+    await using host = await openHost({ isolation: "thread", lanes: 1, logger: lines.logger, config });
+    const seen = await host.run("message_sending", { to: "me", content: "x" }, { channelId: "c" });
+    process.env.CREEL_TEST_LOCK_KEY = `${KEY}, another`;
+    const refused: unknown = await says({ config }).catch((error: unknown) => error);
+    delete process.env.CREEL_TEST_LOCK_KEY;
+    const said = JSON.stringify([lines.lines, seen, host.plugins(), refused, String(refused)]);
+    expect(said).toContain("ERR_STATE_LOCK");
+    expect(said).not.toContain(KEY);
+    expect(seen.result?.content).not.toContain("LOCK_KEY");
   });
 });

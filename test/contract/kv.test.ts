@@ -20,7 +20,7 @@ const DOER = `api.on("message_sending", async ({ content }) => {
 const doer = (id: string, kv?: true | { maxBytes: number }) => plugin(id, DOER, { ...(kv && { grants: { kv } }), hooks: { cpuMs: 2_000 } });
 
 async function ask(host: Pick<Host, "run">, id: string, content: string): Promise<unknown> {
-  const outcome = await host.run("message_sending", { to: "u", content }, undefined, { plugin: id });
+  const outcome = await host.run("message_sending", { to: "u", content }, { channelId: "chat" }, { plugin: id });
   expect(outcome.calls).toMatchObject([{ status: "ok" }]);
   return outcome.result?.metadata?.answer;
 }
@@ -109,16 +109,16 @@ contract("kv", (isolation) => {
     const refused = await ask(
       host,
       "b",
-      `const long = "é".repeat(${LIMITS.kvKeyBytes / 2 + 1});
+      `const long = "é".repeat(${LIMITS.kv.keyBytes / 2 + 1});
        const tries = {
          "no key": () => kv.set("", 1), "a number as key": () => kv.set(7, 1), "no key at all": () => kv.get(), "an object as key": () => kv.get({ toString: () => "x" }),
          "a long key": () => kv.set(long, 1), "half a character": () => kv.set("\\ud83e", 1), "half a prefix": () => kv.list({ prefix: "\\udd9e" }),
-         "a long value": () => kv.set("k", "é".repeat(${LIMITS.kvValueBytes / 2})),
-         "a huge value": () => kv.set("k", "x".repeat(${LIMITS.eventBytes})),
+         "a long value": () => kv.set("k", "é".repeat(${LIMITS.kv.valueBytes / 2})),
+         "a huge value": () => kv.set("k", "x".repeat(${LIMITS.call.eventBytes})),
          "a negative lifetime": () => kv.set("k", 1, { ttlMs: -1 }), "none": () => kv.set("k", 1, { ttlMs: 0 }), "an endless one": () => kv.set("k", 1, { ttlMs: Infinity }),
          "no number": () => kv.set("k", 1, { ttlMs: NaN }), "too long a one": () => kv.set("k", 1, { ttlMs: 1e300 }), "text as lifetime": () => kv.set("k", 1, { ttlMs: "1" }),
          "a huge page": () => kv.list({ limit: 1e9 }), "an empty page": () => kv.list({ limit: 0 }), "half an entry": () => kv.list({ limit: 1.5 }),
-         "too many keys": () => kv.getMany(Array(${LIMITS.kvKeys + 1}).fill("k")), "no keys": () => kv.getMany([]),
+         "too many keys": () => kv.getMany(Array(${LIMITS.kv.keys + 1}).fill("k")), "no keys": () => kv.getMany([]),
          "text as increment": () => kv.increment("k", "1"), "an endless increment": () => kv.increment("k", Infinity), "a huge increment": () => kv.increment("k", 2 ** 53),
          "a function": () => kv.set("k", () => 1), "undefined": () => kv.set("k"), "a bigint": () => kv.set("k", 1n), "a cycle": () => { const o = {}; o.o = o; return kv.set("k", o); },
          "no function": () => kv.update("k", 1),
@@ -136,7 +136,7 @@ contract("kv", (isolation) => {
     expect(codes.get("a huge increment")).toBe("ERR_KV_NUMBER");
     codes.delete("a huge increment");
     // Refused inside the cell: it is longer than any question.
-    expect(codes.get("a huge value")).toBe("Error");
+    expect(codes.get("a huge value")).toBe("ERR_SERVICE_SIZE");
     codes.delete("a huge value");
     expect(new Set(codes.values())).toEqual(new Set(["ERR_SERVICE_ARGUMENT"]));
     expect(rest).toEqual({ entries: [] });
@@ -145,9 +145,9 @@ contract("kv", (isolation) => {
       await ask(
         host,
         "b",
-        `const value = '"'.repeat(${LIMITS.kvValueBytes / 2 - 1});
-         await kv.set("\\0".repeat(${LIMITS.kvKeyBytes}), value);
-         const keys = Array(${LIMITS.kvKeys}).fill("\\0".repeat(${LIMITS.kvKeyBytes})).with(1, "other");
+        `const value = '"'.repeat(${LIMITS.kv.valueBytes / 2 - 1});
+         await kv.set("\\0".repeat(${LIMITS.kv.keyBytes}), value);
+         const keys = Array(${LIMITS.kv.keys}).fill("\\0".repeat(${LIMITS.kv.keyBytes})).with(1, "other");
          return [(await kv.get(keys[0])) === value, (await settle(() => kv.getMany(keys))), await settle(() => kv.increment(keys[0]))];`,
       ),
     ).toEqual([true, "ERR_SERVICE_SIZE", "ERR_KV_NUMBER"]);
@@ -238,13 +238,13 @@ contract("kv", (isolation) => {
     });
     const stopped = next(host, "recursion");
     const told = next(host, "log");
-    await host.run("message_sending", { to: "u", content: "" });
+    await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" });
     await host.patchSession({ key: "agent:main:loop", label: "first" });
     expect(await stopped).toMatchObject({ plugin: "loop", limit: "depth" });
     expect((await told).text).toMatch(/^ERR_RECURSION_DEPTH/);
     // The first came from outside.
-    expect(applied.length).toBeLessThanOrEqual(LIMITS.recursionDepth + 1);
-    expect(applied.length).toBeGreaterThanOrEqual(LIMITS.recursionDepth);
+    expect(applied.length).toBeLessThanOrEqual(LIMITS.causality.recursionDepth + 1);
+    expect(applied.length).toBeGreaterThanOrEqual(LIMITS.causality.recursionDepth);
   });
 
   it("a counter that every run writes and reads refuses nobody's patches", async () => {
@@ -269,11 +269,13 @@ contract("kv", (isolation) => {
         ),
       ],
     });
-    const rounds = 3 * LIMITS.recursionDepth;
+    const rounds = 3 * LIMITS.causality.recursionDepth;
     const logs: string[] = [];
     host.on("log", ({ text }) => logs.push(text));
     for (let i = 0; i < rounds; i++) {
-      const outcomes = await Promise.all([0, 1].map((side) => host.run("message_sending", { to: `agent:main:${i}-${side}`, content: "" })));
+      const outcomes = await Promise.all(
+        [0, 1].map((side) => host.run("message_sending", { to: `agent:main:${i}-${side}`, content: "" }, { channelId: "chat" })),
+      );
       expect(outcomes.map(({ result }) => result?.content)).toEqual(["ok", "ok"]);
     }
     await expect.poll(() => applied.length, { timeout: 10_000 }).toBe(4 * rounds);

@@ -18,7 +18,7 @@ contract("the ladder", (isolation) => {
     const born = await ask(host, "good", "state.born");
     const restarts: unknown[] = [];
     host.on("restart", (fact) => restarts.push(fact));
-    const outcome = await host.run("message_sending", sending({ bad: LOOP, good: `return { content: "good" }` }));
+    const outcome = await host.run("message_sending", sending({ bad: LOOP, good: `return { content: "good" }` }), { channelId: "chat" });
     expect(statuses(outcome)).toEqual(["bad:cpu", "good:ok"]);
     expect(outcome.calls[0]!.cpuMs).toBeGreaterThanOrEqual(BUDGET.cpuMs);
     expect(await ask(host, "good", "state.born")).toBe(born);
@@ -29,9 +29,11 @@ contract("the ladder", (isolation) => {
     await using host = await open(isolation, { plugins: [actor("bad", { hooks: BUDGET })] });
     const replaced = replacement(host);
     const poison = `const again = () => { Promise.resolve().then(again); }; again(); for (;;);`;
-    await host.run("message_sending", sending({ bad: poison }));
+    await host.run("message_sending", sending({ bad: poison }), { channelId: "chat" });
     expect((await replaced).plugin).toBe("bad");
-    expect(statuses(await host.run("message_sending", sending({ bad: `return { content: "fine" }` })))).toEqual(["bad:ok"]);
+    expect(statuses(await host.run("message_sending", sending({ bad: `return { content: "fine" }` }), { channelId: "chat" }))).toEqual([
+      "bad:ok",
+    ]);
   });
 
   it("a plugin that has used up a turn goes to the slow lane, where nobody quick waits behind it again", async () => {
@@ -61,6 +63,7 @@ contract("the ladder", (isolation) => {
         first: `async await new Promise((r) => setTimeout(r, 300)); return { content: "f" }`,
         bad: `return { content: event.content + "b" }`,
       }),
+      { channelId: "chat" },
     );
     await host.run("before_tool_call", toolCall({ bad: LOOP }));
     expect(host.inspect("bad").isSlow).toBe(true);
@@ -78,12 +81,16 @@ it("third and fourth rung: a turn that V8 cannot stop costs the lane, and the pr
   const waits = host.run(
     "message_sending",
     sending({ good: `async await new Promise((r) => setTimeout(r, 50)); return { content: "waited" + (ctx.attempt ?? "") }` }),
+    { channelId: "chat" },
   );
   const wedged = host.run("before_tool_call", toolCall({ bad: WEDGE }));
-  const queued = host.run("message_sending", sending({ good: `return { content: "queued" + (ctx.attempt ?? "") }` }));
+  const queued = host.run("message_sending", sending({ good: `return { content: "queued" + (ctx.attempt ?? "") }` }), {
+    channelId: "chat",
+  });
   const beside = host.run(
     "message_sending",
     sending({ other: `async await new Promise((r) => setTimeout(r, 3_000)); return { content: "beside" + (ctx.attempt ?? "") }` }),
+    { channelId: "chat" },
   );
   const outcome = await wedged;
   expect(outcome).toMatchObject({ decision: "block", by: "bad" });
@@ -110,6 +117,7 @@ it("from then on it can only take the slow lane's process down", async () => {
 
 it("a plugin that wedges while it loads is quarantined, and the others load", async () => {
   await using host = await open("process", {
+    allowFailed: true,
     plugins: [actor("good"), { id: "bad", source: `${WEDGE} export default () => {};` }, actor("other")],
   });
   expect(host.plugins().map(({ id, status }) => [id, status])).toEqual([
@@ -118,3 +126,11 @@ it("a plugin that wedges while it loads is quarantined, and the others load", as
     ["other", "ready"],
   ]);
 }, 60_000);
+
+it("behind the machine's walls a turn that V8 cannot stop is found out by its thread's CPU clock, too", async () => {
+  const config = { sandbox: { walls: "auto" as const } };
+  await using host = await open("process", { config, plugins: [actor("bad", { hooks: BUDGET })] });
+  const outcome = await host.run("message_sending", sending({ bad: WEDGE }), { channelId: "chat" });
+  expect(outcome.calls[0]).toMatchObject({ status: "cpu", error: { code: "ERR_CALL_WEDGED" } });
+  expect(outcome.calls[0]!.cpuMs).toBeGreaterThan(BUDGET.cpuMs);
+});

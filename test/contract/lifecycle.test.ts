@@ -17,14 +17,17 @@ contract("lifecycle", (isolation) => {
       for (const id of ["a", "b"]) await putInstalled(stateDir, id, `export default (api) => { ${tell} };`);
       const config = { stateDir, plugins: { load: { lazy: false } } };
       await using host = await open(isolation, { plugins: [plugin("c", tell)], config });
-      const { result } = await host.run("message_sending", { to: "x", content: "" });
+      const { result } = await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" });
       const loaded = result!.content!.trim().split(" ").map(Number);
       expect(loaded).toHaveLength(3);
       expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
     });
 
     it("rejects when its plugins cannot be found, and leaves nothing behind", async () => {
-      await expect(open(isolation, { plugins: [{ path: `${folder({})}/nowhere` }] })).rejects.toMatchObject({ code: "ERR_PLUGIN_ENTRY" });
+      await expect(open(isolation, { plugins: [{ path: `${folder({})}/nowhere` }] })).rejects.toMatchObject({
+        code: "ERR_PLUGINS_FAILED",
+        message: expect.stringContaining('"nowhere" (the plugin at "'),
+      });
       await expect(open(isolation, { plugins: [plugin("a", ""), plugin("a", "")] })).rejects.toMatchObject({
         code: "ERR_PLUGIN_DUPLICATE",
       });
@@ -35,14 +38,14 @@ contract("lifecycle", (isolation) => {
     it("picks up the changed source file", async () => {
       const root = folder({ "greet.ts": `export default (api: any) => { api.on("message_sending", () => ({ content: "one" })); };` });
       await using host = await open(isolation, { plugins: [{ path: `${root}/greet.ts` }] });
-      expect((await host.run("message_sending", sending({}))).result?.content).toBe("one");
+      expect((await host.run("message_sending", sending({}), { channelId: "chat" })).result?.content).toBe("one");
       write(root, {
         "greet.ts": `export default (api: any) => { api.on("session:patch", () => {}); api.on("message_sending", () => ({ content: "two" })); };`,
       });
-      expect((await host.run("message_sending", sending({}))).result?.content).toBe("one");
+      expect((await host.run("message_sending", sending({}), { channelId: "chat" })).result?.content).toBe("one");
       const report = await host.reload("greet");
       expect(report).toMatchObject({ status: "ready", hooks: [{ hook: "session:patch" }, { hook: "message_sending" }] });
-      expect((await host.run("message_sending", sending({}))).result?.content).toBe("two");
+      expect((await host.run("message_sending", sending({}), { channelId: "chat" })).result?.content).toBe("two");
       expect(host.has("session:patch")).toBe(true);
     });
 
@@ -71,17 +74,21 @@ contract("lifecycle", (isolation) => {
       host.disable("a");
       expect(await told).toMatchObject({ plugin: "a", status: "disabled" });
       expect(host.inspect("a")).toMatchObject({ status: "disabled", hooks: [] });
-      const outcome = await host.run("message_sending", sending({ a: `return { content: "a" }`, b: `return { content: "b" }` }));
+      const outcome = await host.run("message_sending", sending({ a: `return { content: "a" }`, b: `return { content: "b" }` }), {
+        channelId: "chat",
+      });
       expect(statuses(outcome)).toEqual(["b:ok"]);
       host.disable("b");
       expect(host.has("message_sending")).toBe(false);
-      expect(await host.run("message_sending", sending({}))).toMatchObject({ decision: "pass", calls: [] });
+      expect(await host.run("message_sending", sending({}), { channelId: "chat" })).toMatchObject({ decision: "pass", calls: [] });
     });
 
     it("answers the calls that are in flight at once", async () => {
       await using host = await open(isolation, { plugins: [actor("a"), actor("b", { priority: -1 })] });
-      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})`, b: `return { content: "b" }` }));
-      await host.run("message_sending", sending({}));
+      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})`, b: `return { content: "b" }` }), {
+        channelId: "chat",
+      });
+      await host.run("message_sending", sending({}), { channelId: "chat" });
       host.disable("a");
       const outcome = await running;
       expect(statuses(outcome)).toEqual(["a:crashed", "b:ok"]);
@@ -92,7 +99,9 @@ contract("lifecycle", (isolation) => {
       await using host = await open(isolation, { plugins: [actor("a")] });
       host.disable("a");
       expect((await host.reload("a")).status).toBe("ready");
-      expect((await host.run("message_sending", sending({ a: `return { content: "back" }` }))).result?.content).toBe("back");
+      expect((await host.run("message_sending", sending({ a: `return { content: "back" }` }), { channelId: "chat" })).result?.content).toBe(
+        "back",
+      );
     });
   });
 
@@ -117,7 +126,9 @@ contract("lifecycle", (isolation) => {
     });
 
     it("every run has an id of its own", async () => {
-      const outcomes = await Promise.all(Array.from({ length: 10 }, () => shared.host.run("message_sending", sending({}))));
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, () => shared.host.run("message_sending", sending({}), { channelId: "chat" })),
+      );
       expect(new Set(outcomes.map(({ runId }) => runId)).size).toBe(10);
     });
   });
@@ -126,10 +137,10 @@ contract("lifecycle", (isolation) => {
     it("lets runs and emitted events in flight finish", async () => {
       const host = await open(isolation, { plugins: [actor("a")] });
       const emitted = next(host, "run", ({ outcome }) => outcome.hook === "session:patch");
-      const runs = Array.from({ length: 5 }, () => host.run("message_sending", sending({ a: SLOW })));
+      const runs = Array.from({ length: 5 }, () => host.run("message_sending", sending({ a: SLOW }), { channelId: "chat" }));
       host.emit("session:patch", patched({ a: SLOW }));
       const closing = host.close();
-      await expect(host.run("message_sending", sending({}))).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" });
+      await expect(host.run("message_sending", sending({}), { channelId: "chat" })).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" });
       expect((await Promise.all(runs)).map(({ result }) => result?.content)).toEqual(Array(5).fill("done"));
       expect(statuses((await emitted).outcome)).toEqual(["a:ok"]);
       await closing;
@@ -137,7 +148,7 @@ contract("lifecycle", (isolation) => {
 
     it("gives up on what does not finish: it is settled, not left hanging", async () => {
       const host = await open(isolation, { plugins: [actor("a")] });
-      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})` }));
+      const running = host.run("message_sending", sending({ a: `return new Promise(() => {})` }), { channelId: "chat" });
       await host.close();
       expect((await running).calls[0]).toMatchObject({ status: "crashed", error: { code: "ERR_SANDBOX_DIED" } });
     });
@@ -155,13 +166,13 @@ contract("lifecycle", (isolation) => {
         await using host = await open(isolation, { plugins: [actor("a")] });
         kept = host;
       }
-      await expect(kept.run("message_sending", sending({}))).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" });
+      await expect(kept.run("message_sending", sending({}), { channelId: "chat" })).rejects.toMatchObject({ code: "ERR_HOST_CLOSED" });
     });
 
     it("a host without plugins opens and closes", async () => {
       await using host = await open(isolation);
       expect(host.plugins()).toEqual([]);
-      expect(await host.run("message_sending", sending({}))).toMatchObject({ decision: "pass" });
+      expect(await host.run("message_sending", sending({}), { channelId: "chat" })).toMatchObject({ decision: "pass" });
     });
   });
 
@@ -170,8 +181,8 @@ contract("lifecycle", (isolation) => {
     await using two = await open(isolation, { plugins: [actor("a")] });
     const heard: string[] = [];
     one.on("run", ({ outcome }) => heard.push(outcome.runId));
-    const mine = await one.run("message_sending", sending({}));
-    await two.run("message_sending", sending({}));
+    const mine = await one.run("message_sending", sending({}), { channelId: "chat" });
+    await two.run("message_sending", sending({}), { channelId: "chat" });
     expect(heard).toEqual([mine.runId]);
     expect(one.id).not.toBe(two.id);
   });

@@ -1,6 +1,6 @@
 /** OpenClaw's `api` and SDK inside the sandbox: what works, what does nothing and says so, what is not there. */
 import { expect, test, vi } from "vitest";
-import { API_MEMBERS } from "../../src/protocol/modules/api-members.ts";
+import { API_MEMBERS } from "../../src/protocol/guest-surface/api-members.ts";
 import { contract, plugin, sharedHost } from "../support/host.ts";
 
 const ENTRY = `
@@ -32,6 +32,19 @@ export default definePluginEntry({
 });
 `;
 
+const NOTES = `export default (api) => api.registerTool({ name: "notes", execute: () => {
+  const at = { runId: "r1", namespace: "n" };
+  const value = { a: [1] };
+  const kept = [api.setRunContext({ ...at, value }), api.runContext.setRunContext({ ...at, value: () => {} }), api.setRunContext({ runId: "", namespace: "n", value })];
+  value.a[0] = 2;
+  const read = api.runContext.getRunContext(at);
+  for (let i = 2; i <= 257; i++) api.setRunContext({ runId: "r" + i, namespace: "n", value: i });
+  const last = { runId: "r257", namespace: "n" };
+  const before = [api.getRunContext(at) ?? null, api.getRunContext(last)];
+  api.clearRunContext({ runId: "r257" });
+  return { kept, read, before, after: api.getRunContext(last) ?? null };
+} });`;
+
 contract("OpenClaw's api", (isolation) => {
   const shared = sharedHost(isolation, {
     config: {
@@ -41,6 +54,7 @@ contract("OpenClaw's api", (isolation) => {
     plugins: [
       { id: "entry", source: ENTRY },
       plugin("common", ""),
+      { id: "notes", source: NOTES },
       plugin(
         "members",
         `api.registerTool({ name: "members", execute: (id, names) => ({
@@ -52,6 +66,15 @@ contract("OpenClaw's api", (isolation) => {
                  module.exports = definePluginEntry({ id: "cjs", register(api) { api.registerTool({ name: "kind", execute: () => [typeof sdk.createSubsystemLogger, typeof sdk.whatever] }); } });`,
       },
     ],
+  });
+
+  test("keeps a plugin's notes about a run, as copies, and forgets the oldest run", async () => {
+    expect((await shared.host.call({ tool: "notes" })).value).toEqual({
+      kept: [true, false, false],
+      read: { a: [1] },
+      before: [null, 257],
+      after: null,
+    });
   });
 
   test("has the facts that hook plugins read, and a configuration without others' secrets", async () => {

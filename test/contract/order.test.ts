@@ -19,12 +19,12 @@ contract("order", (isolation) => {
     });
 
     it("higher priority runs first, unset counts as 0, ties keep the order of registration, then of plugins", async () => {
-      const outcome = await shared.host.run("message_sending", { to: "x", content: "" });
+      const outcome = await shared.host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" });
       expect(outcome.result?.content).toBe("fchbdeigaj");
     });
 
     it("the calls of an outcome are listed in the order in which the handlers ran", async () => {
-      const { calls } = await shared.host.run("message_sending", { to: "x", content: "" });
+      const { calls } = await shared.host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" });
       expect(calls.map((call) => call.plugin)).toEqual("two one three one one two four three one four".split(" "));
       expect(calls.map((call) => call.priority)).toEqual([100, 1, 1, 0, 0, 0, 0, -0.5, -1, -1]);
       expect(new Set(calls.map((call) => call.status))).toEqual(new Set(["ok"]));
@@ -32,7 +32,7 @@ contract("order", (isolation) => {
 
     it("runs that are in flight together do not disturb each other's order", async () => {
       const outcomes = await Promise.all(
-        Array.from({ length: 50 }, (_, run) => shared.host.run("message_sending", { to: "x", content: `${run}:` })),
+        Array.from({ length: 50 }, (_, run) => shared.host.run("message_sending", { to: "x", content: `${run}:` }, { channelId: "chat" })),
       );
       expect(outcomes.map((outcome) => outcome.result?.content)).toEqual(outcomes.map((_, run) => `${run}:fchbdeigaj`));
     });
@@ -50,7 +50,7 @@ contract("order", (isolation) => {
         plugin("same-lane", `api.on("message_sending", async (e) => { await null; return { content: e.content + "3" }; });`),
       ],
     });
-    expect((await host.run("message_sending", { to: "x", content: "" })).result?.content).toBe("123");
+    expect((await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" })).result?.content).toBe("123");
   });
 
   it("listeners of a family hear an event before those of the event itself, whatever their priorities", async () => {

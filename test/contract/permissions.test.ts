@@ -43,6 +43,17 @@ contract("permissions", (isolation) => {
     expect(host.has("before_prompt_build")).toBe(false);
   });
 
+  it("before_install is refused without allowInstallDecisions, and the key is named", async () => {
+    const guard = `api.on("before_install", () => ({ block: true })); api.on("message_sending", () => {});`;
+    await using host = await open(isolation, { plugins: [plugin("judge", guard)] });
+    expect(host.inspect("judge").diagnostics).toEqual([
+      '"before_install" can refuse every later installation: set plugins.entries.judge.hooks.allowInstallDecisions to true, or run "creel permissions grant judge install", to allow it',
+    ]);
+    expect([host.has("before_install"), host.has("message_sending")]).toEqual([false, true]);
+    await using allowed = await open(isolation, { plugins: [plugin("judge", guard, { hooks: { allowInstallDecisions: true } })] });
+    expect([allowed.inspect("judge").diagnostics, allowed.has("before_install")]).toEqual([[], true]);
+  });
+
   it("only true is a permission", async () => {
     await expect(
       open(isolation, { plugins: [plugin("nosy", BOTH, { hooks: { allowConversationAccess: "yes" as never } })] }),

@@ -26,7 +26,7 @@ contract("forms of plugins", (isolation) => {
   });
 
   it("each of them is called, once", async () => {
-    const outcome = await shared.host.run("message_sending", sending({}, ""));
+    const outcome = await shared.host.run("message_sending", sending({}, ""), { channelId: "chat" });
     expect(outcome.result?.content).toBe(
       Object.keys(FORMS)
         .map((id) => `+${id}`)
@@ -40,7 +40,7 @@ contract("forms of plugins", (isolation) => {
         plugin("p", `globalThis.n = (globalThis.n ?? 0) + 1; api.on("message_sending", () => ({ content: String(globalThis.n) }));`),
       ],
     });
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => host.run("message_sending", sending({}))));
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => host.run("message_sending", sending({}), { channelId: "chat" })));
     expect(new Set(outcomes.map(({ result }) => result?.content))).toEqual(new Set(["1"]));
   });
 
@@ -53,7 +53,7 @@ contract("forms of plugins", (isolation) => {
       plugins: [{ path, config: { b: 2 } }],
       config: { plugins: { entries: { facts: { config: { a: 1, b: 1 } } } } },
     });
-    const { result } = await host.run("message_sending", sending({}));
+    const { result } = await host.run("message_sending", sending({}), { channelId: "chat" });
     expect(JSON.parse(result!.cancelReason!)).toEqual(["facts", "Facts", "3.2.1", { a: 1, b: 2 }]);
   });
 
@@ -73,7 +73,7 @@ contract("forms of plugins", (isolation) => {
         'there is no hook named "session:nothing"',
       ],
     });
-    expect((await host.run("message_sending", sending({}, ""))).result?.content).toBe("+typo");
+    expect((await host.run("message_sending", sending({}, ""), { channelId: "chat" })).result?.content).toBe("+typo");
   });
 
   it("api.on after register is refused inside the plugin", async () => {

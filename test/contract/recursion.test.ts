@@ -6,14 +6,14 @@ import { EventEmitter, on } from "node:events";
 import { expect, it } from "vitest";
 import type { Facts, Host, PluginSpec, SessionPatch } from "creel";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { contract, next, open, plugin, statuses, until } from "../support/host.ts";
+import { contract, next, offered, open, plugin, statuses, until } from "../support/host.ts";
 
 const KEY = "agent:main:loop";
 const HERE = { channelId: "c" };
 const OTHER = "agent:main:other";
 /** Patches of a loop whose chain is intact: one per depth. */
-const DEPTH = LIMITS.recursionDepth;
-const RATE = LIMITS.patchesPerWindow;
+const DEPTH = LIMITS.causality.recursionDepth;
+const RATE = LIMITS.causality.patchesPerWindow;
 
 /** A gateway that keeps what was applied, and then does what the test wants it to. */
 function store(react: (patch: SessionPatch) => unknown = () => {}) {
@@ -54,7 +54,8 @@ const witness = plugin(
    api.on("session:patch", () => { seen += 1; });
    api.on("message_sending", () => ({ content: String(seen) }));`,
 );
-const witnessed = async (host: Host) => Number((await host.run("message_sending", { to: "u", content: "" })).result?.content);
+const witnessed = async (host: Host) =>
+  Number((await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" })).result?.content);
 
 /** Everything of a kind, from now on. */
 function all<K extends keyof Facts>(host: Pick<Host, "on">, name: K): Facts[K][] {
@@ -89,7 +90,7 @@ contract("recursion", (isolation) => {
   it("a loop that lost its chain in a queue of the gateway's stops at the rate of its plugin and session", async () => {
     const queue = new EventEmitter();
     const gateway = store((patch) => queue.emit("patched", patch));
-    await using host = await open(isolation, { gateway, plugins: [patcher("echo", "session:patch"), witness] });
+    await using host = await open(isolation, { gateway: offered(gateway), plugins: [patcher("echo", "session:patch"), witness] });
     const loops = all(host, "recursion");
     const stop = new AbortController();
     // Started here, outside of every chain.
@@ -132,7 +133,7 @@ contract("recursion", (isolation) => {
     ["in a timer", (act: () => void) => void setTimeout(act, 0)],
   ])("a loop through an event that the gateway emits for a patch, %s, stops at the depth limit", async (_, later) => {
     const gateway = store((patch) => later(() => host.emit("session:end", ended(patch.key))));
-    await using host: Host = await open(isolation, { gateway, plugins: [patcher("echo", "session:end"), witness] });
+    await using host: Host = await open(isolation, { gateway: offered(gateway), plugins: [patcher("echo", "session:end"), witness] });
     const loops = all(host, "recursion");
     const over = refused(host, 1);
     host.emit("session:end", ended(KEY));
@@ -150,7 +151,7 @@ contract("recursion", (isolation) => {
     const gateway = store();
     const how = `void (async () => { await null; await new Promise((resolve) => setTimeout(resolve, 1)); await patch(); })()`;
     await using host = await open(isolation, {
-      gateway,
+      gateway: offered(gateway),
       plugins: [patcher("echo", "session:patch", "{ reentrant: true }", how), witness],
     });
     const loops = all(host, "recursion");
@@ -166,7 +167,7 @@ contract("recursion", (isolation) => {
   it("two plugins that opted in, and answer their own patches too, are stopped at their rates and reported once", async () => {
     const gateway = store();
     const plugins = ["ping", "pong"].map((id) => patcher(id, "session:patch", "{ reentrant: true }"));
-    await using host = await open(isolation, { gateway, plugins: [...plugins, witness] });
+    await using host = await open(isolation, { gateway: offered(gateway), plugins: [...plugins, witness] });
     const loops = all(host, "recursion");
     // Every event calls both, so there are two attempts per patch that was applied.
     const over = refused(host, 2 * (1 + 2 * RATE) - 2 * RATE);
@@ -187,7 +188,7 @@ contract("recursion", (isolation) => {
   it("loops that begin while a plugin loads, in its timers, are each reported", async () => {
     const gateway = store();
     await using host = await open(isolation, {
-      gateway,
+      gateway: offered(gateway),
       plugins: [
         plugin(
           "starter",
@@ -208,10 +209,10 @@ contract("recursion", (isolation) => {
     const seen: unknown[] = [];
     const gateway = store(async () => {
       seen.push(host.runSync("tool_result_persist", { message: { text: "sync" } }).result);
-      seen.push((await host.run("message_sending", { to: "u", content: "inner" })).result);
+      seen.push((await host.run("message_sending", { to: "u", content: "inner" }, { channelId: "chat" })).result);
     });
     await using host: Host = await open(isolation, {
-      gateway,
+      gateway: offered(gateway),
       plugins: [
         plugin(
           "cell",
@@ -226,18 +227,20 @@ contract("recursion", (isolation) => {
         ),
       ],
     });
-    expect((await host.run("message_sending", { to: "u", content: "outer" })).result).toEqual({ content: "outer 1" });
+    expect((await host.run("message_sending", { to: "u", content: "outer" }, { channelId: "chat" })).result).toEqual({
+      content: "outer 1",
+    });
     expect(seen).toEqual([{ message: { inside: 1 } }, { content: "inner 2" }]);
   });
 
   it("a loop of awaited runs unwinds: the innermost patch fails in its plugin, every run around it goes on", async () => {
     const results: (string | undefined)[] = [];
     const gateway = store(async () => {
-      const { result, calls } = await host.run("message_sending", { to: "u", content: "" });
+      const { result, calls } = await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" });
       results.push(`${calls[0]?.status} ${result?.content}`);
     });
     await using host: Host = await open(isolation, {
-      gateway,
+      gateway: offered(gateway),
       plugins: [
         plugin(
           "nest",
@@ -250,7 +253,7 @@ contract("recursion", (isolation) => {
       ],
     });
     const loops = all(host, "recursion");
-    expect((await host.run("message_sending", { to: "u", content: "" })).result?.content).toBe("applied");
+    expect((await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" })).result?.content).toBe("applied");
     expect(results).toEqual(["ok ERR_RECURSION_DEPTH", ...Array<string>(DEPTH - 1).fill("ok applied")]);
     expect(gateway.applied).toHaveLength(DEPTH);
     expect(loops).toMatchObject([{ plugin: "nest", limit: "depth", chain: { depth: DEPTH + 1 } }]);
@@ -310,7 +313,7 @@ contract("recursion", (isolation) => {
       }
     });
     await using host = await open(isolation, {
-      gateway,
+      gateway: offered(gateway),
       plugins: [
         plugin(
           "root",
@@ -346,7 +349,7 @@ contract("recursion", (isolation) => {
       await host.run("message_sending", { to: "u", content: "again" }, HERE, { signal });
     });
     await using host: Host = await open(isolation, {
-      gateway,
+      gateway: offered(gateway),
       plugins: [
         plugin(
           "nest",
@@ -357,7 +360,7 @@ contract("recursion", (isolation) => {
     });
     const loops = all(host, "recursion");
     await expect(host.run("message_sending", { to: "u", content: "again" }, HERE, { signal })).rejects.toThrow("the user left");
-    expect((await host.run("message_sending", { to: "u", content: "" })).result?.content).toBe("calm");
+    expect((await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" })).result?.content).toBe("calm");
     // Nothing is left that a closing host would wait for.
     await host.close();
     expect(gateway.applied).toHaveLength(3);

@@ -18,7 +18,8 @@ function version(n: number, more = ""): string {
   return `export default (api) => { ${n % 2 ? tool + send : send + tool} ${more} };`;
 }
 
-const said = async (host: Host, content = "") => (await host.run("message_sending", message(content))).result?.content;
+const said = async (host: Host, content = "") =>
+  (await host.run("message_sending", message(content), { channelId: "chat" })).result?.content;
 
 const service = (n: number, more = "") =>
   version(n, `api.registerService({ id: "s", start: () => console.log("start ${n}"), stop: () => console.log("stop ${n}") }); ${more}`);
@@ -36,12 +37,12 @@ const asks = (n: string, more = "") =>
   `export default (api) => { api.on("message_sending", async (event) => (event.content === "hold" && await new Promise((r) => setTimeout(r, 100)), { content: event.content + " ${n} " + (await api.kv.get("x").then(() => "kept", () => "refused")) })); ${more} };`;
 
 const runs = (host: Host, id: string) =>
-  host.run("message_sending", message(), undefined, { plugin: id }).then(({ result }) => result?.content);
+  host.run("message_sending", message(), { channelId: "chat" }, { plugin: id }).then(({ result }) => result?.content);
 
 const FAILING: Record<string, [source: string | undefined, code: string]> = {
   "cannot be bundled": [`export default (api) => {`, "ERR_PLUGIN_BUNDLE"],
   "is not there": [undefined, "ERR_PLUGIN_ENTRY"],
-  "misses a module of Node's": [`import net from "node:net"; export default () => net;`, "ERR_PLUGIN_ABSENT"],
+  "misses a module of Node's": [`import { start } from "node:repl"; export default () => start();`, "ERR_PLUGIN_MODULE"],
   "is no plugin": [`export default 5;`, "ERR_PLUGIN_EXPORT"],
   "throws while it loads": [version(9, `throw new Error("half done");`), "ERR_PLUGIN_LOAD"],
   "uses up its CPU time while it loads": [version(9, `for (;;);`), "ERR_CALL_CPU"],
@@ -116,8 +117,13 @@ contract("reload", (isolation) => {
       const { host } = shared;
       host.disable("p");
       write(root, { "p.js": "no code" });
-      expect(await host.reload("p")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_BUNDLE" }, hooks: [], functions: [] });
-      expect(host.has("message_sending")).toBe(false);
+      expect(await host.reload("p")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_BUNDLE" }, functions: [] });
+      // What the version before registered is what is known of its hooks.
+      expect(await host.run("message_sending", message(), { channelId: "chat" })).toMatchObject({
+        decision: "pass",
+        result: undefined,
+        calls: [{ plugin: "p", status: "failed", error: { code: "ERR_PLUGIN_BUNDLE" } }],
+      });
       write(root, { "p.js": version(6) });
       expect(await host.reload("p")).toMatchObject({ status: "ready", error: undefined });
       expect(await said(host)).toBe(" v6");
@@ -145,9 +151,9 @@ contract("reload", (isolation) => {
 
     it("is finished there, with its real answer, while new runs meet the new version", async () => {
       const { host } = shared;
-      const running = [host.run("message_sending", message("hold")), host.call({ tool: "which" })] as const;
+      const running = [host.run("message_sending", message("hold"), { channelId: "chat" }), host.call({ tool: "which" })] as const;
       // One that reaches the plugin only after the swap was begun with the old version, too.
-      const late = host.run("message_sending", message("wait"));
+      const late = host.run("message_sending", message("wait"), { channelId: "chat" });
       await said(host);
       write(root, { "p.js": version(1) });
       await host.reload("p");
@@ -164,7 +170,7 @@ contract("reload", (isolation) => {
       const hangs = `export default (api) => { api.on("message_sending", () => new Promise(() => {}), { timeoutMs: 300 }); };`;
       write(root, { "p.js": hangs });
       await host.reload("p");
-      const first = host.run("message_sending", message());
+      const first = host.run("message_sending", message(), { channelId: "chat" });
       const reached = host.run("session:patch", {
         type: "session",
         action: "patch",
@@ -177,7 +183,7 @@ contract("reload", (isolation) => {
       expect(statuses(await first)).toEqual(["a-slow:ok", "p:timeout"]);
       write(root, { "p.js": hangs.replace("300", "60_000") });
       await host.reload("p");
-      const second = host.run("message_sending", message());
+      const second = host.run("message_sending", message(), { channelId: "chat" });
       write(root, { "p.js": version(1) });
       await host.reload("p");
       host.disable("p");
@@ -189,7 +195,7 @@ contract("reload", (isolation) => {
       const { host } = shared;
       for (let n = 1; n <= 30; n++) {
         write(root, { "p.js": beats(n) });
-        if (n === 30) void host.run("message_sending", message("hold"));
+        if (n === 30) void host.run("message_sending", message("hold"), { channelId: "chat" });
         await host.reload("p");
       }
       expect(await said(host, "hold")).toBe("hold v30");
@@ -212,7 +218,7 @@ contract("reload", (isolation) => {
     for (let n = 1; n <= 20; n++) {
       write(root, { "p.js": both(n) });
       const load = async (): Promise<void> => {
-        const outcome = await host.run("message_sending", message());
+        const outcome = await host.run("message_sending", message(), { channelId: "chat" });
         made += 1;
         const content = outcome.result?.content ?? "";
         const [, one, two] = /^\[(\d+)\. (\d+)\]$/.exec(content) ?? [];
@@ -270,7 +276,7 @@ contract("reload of an installed plugin", (isolation) => {
   it("grants that were revoked are gone with the reload, and what the old version was at keeps its own", async () => {
     const { host } = shared;
     await change("m", { grants: {} });
-    const held = host.run("message_sending", message("hold"), undefined, { plugin: "m" });
+    const held = host.run("message_sending", message("hold"), { channelId: "chat" }, { plugin: "m" });
     await host.reload("m");
     expect((await held).result?.content).toBe("hold v2 kept");
     expect(await runs(host, "m")).toBe(" v2 refused");
@@ -414,8 +420,8 @@ describe("a sandbox that dies during a reload", () => {
     const { host } = shared;
     write(root, { "p.js": version(3) });
     await host.reload("p");
-    const running = host.run("message_sending", message("hold"));
-    await host.run("message_sending", message());
+    const running = host.run("message_sending", message("hold"), { channelId: "chat" });
+    await host.run("message_sending", message(), { channelId: "chat" });
     write(root, { "p.js": version(4) });
     await host.reload("p");
     const restarted = next(host, "restart");

@@ -19,7 +19,7 @@ const NEIGHBOUR = {
 };
 
 const pass = (seconds: number) => void vi.setSystemTime(Date.now() + seconds * 1_000);
-const send = (host: Host, content = "hello") => host.run("message_sending", { to: "x", content });
+const send = (host: Host, content = "hello") => host.run("message_sending", { to: "x", content }, { channelId: "chat" });
 const tool = (host: Host, toolName = "web_search") => host.run("before_tool_call", { toolName, params: {} });
 
 async function fail(host: Host, times: number): Promise<void> {

@@ -22,7 +22,7 @@ api.on("message_sending", async ({ content }) => ({
 const doer = (id: string, more: Partial<PluginSpec> = {}) => plugin(id, DOER, { grants: { schedule: true }, ...more });
 
 async function ask(host: Pick<Host, "run">, id: string, content: string): Promise<unknown> {
-  const outcome = await host.run("message_sending", { to: "u", content }, undefined, { plugin: id });
+  const outcome = await host.run("message_sending", { to: "u", content }, { channelId: "chat" }, { plugin: id });
   expect(outcome.calls).toMatchObject([{ status: "ok" }]);
   return outcome.result?.metadata?.answer;
 }
@@ -88,11 +88,11 @@ contract("schedule", (isolation) => {
          "no handler": () => schedule.delay("nobody", 1), "no name": () => schedule.cron(undefined, "* * * * *"), "a late handler": () => schedule.on("late", () => {}),
          "a function": () => schedule.delay("say", 1, () => 1), "a bigint": () => schedule.delay("say", 1, 1n),
          "a negative delay": () => schedule.delay("say", -1), "no delay": () => schedule.delay("say"), "an endless one": () => schedule.delay("say", Infinity),
-         "a very long one": () => schedule.delay("say", 1e15), "text": () => schedule.delay("say", "5"), "much data": () => schedule.delay("say", 1, "é".repeat(${LIMITS.jobDataBytes / 2})),
+         "a very long one": () => schedule.delay("say", 1e15), "text": () => schedule.delay("say", "5"), "much data": () => schedule.delay("say", 1, "é".repeat(${LIMITS.schedule.jobDataBytes / 2})),
          "a strange id": () => schedule.delay("say", 1, 0, { id: "a\\nb" }), "half an id": () => schedule.delay("say", 1, 0, { id: "\\ud83e" }), "an empty id": () => schedule.delay("say", 1, 0, { id: "" }),
          "seconds": () => schedule.cron("say", "* * * * * *"), "no pattern": () => schedule.cron("say", "often"), "never": () => schedule.cron("say", "0 0 30 2 *"),
          "a date": () => schedule.cron("say", "2040-01-01T00:00:00"), "nowhere": () => schedule.cron("say", "* * * * *", 0, { timezone: "Mars/Base" }),
-         "a long pattern": () => schedule.cron("say", "*".repeat(${LIMITS.cronChars + 1})),
+         "a long pattern": () => schedule.cron("say", "*".repeat(${LIMITS.schedule.cronChars + 1})),
        };
        const answers = {};
        for (const [name, attempt] of Object.entries(tries)) answers[name] = await settle(attempt);
@@ -190,7 +190,7 @@ contract("schedule", (isolation) => {
           `let n = 0;
            api.schedule.on("again", async (key) => {
              await api.session.patch({ key }).catch((error) => api.logger.error(error.code));
-             if (++n === ${LIMITS.recursionDepth + 2}) return api.logger.info("enough");
+             if (++n === ${LIMITS.causality.recursionDepth + 2}) return api.logger.info("enough");
              await api.schedule.delay("again", 1, key);
            });
            api.on("message_sending", () => void api.schedule.delay("again", 1, "agent:main:steady"));`,
@@ -200,15 +200,15 @@ contract("schedule", (isolation) => {
     });
     const stopped = next(host, "recursion");
     const enough = next(host, "log", ({ plugin: id }) => id === "steady");
-    await host.run("message_sending", { to: "u", content: "" });
+    await host.run("message_sending", { to: "u", content: "" }, { channelId: "chat" });
     await host.patchSession({ key: "agent:main:loop" });
     expect(await stopped).toMatchObject({
       plugin: "loop",
       limit: "depth",
-      chain: { path: Array(LIMITS.recursionDepth + 1).fill("loop:job") },
+      chain: { path: Array(LIMITS.causality.recursionDepth + 1).fill("loop:job") },
     });
     // The first came from outside.
-    expect(applied.filter(({ key }) => key === "agent:main:loop")).toHaveLength(LIMITS.recursionDepth + 1);
+    expect(applied.filter(({ key }) => key === "agent:main:loop")).toHaveLength(LIMITS.causality.recursionDepth + 1);
     expect((await enough).text).toBe("enough");
   });
 });

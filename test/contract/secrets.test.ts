@@ -201,7 +201,7 @@ contract("secrets", (isolation) => {
     expect(other.asked.at(-1)!.headers.range).toBe("bytes=0-3");
     expect(await does(host, "header", `await fetch("${server.origin}/packed");`)).toMatchObject({
       code: "ERR_FETCH_FAILED",
-      message: expect.stringContaining("an encoding that was not asked for") as string,
+      message: expect.stringContaining("an encoding that was not requested") as string,
     });
   });
 

@@ -91,6 +91,7 @@ contract("sync", (isolation) => {
         shared.host.run(
           "message_sending",
           sending({ a: `async await new Promise((r) => setTimeout(r, ${i % 7})); return { content: event.content + "!" }` }, `${i}`),
+          { channelId: "chat" },
         ),
       );
       for (let i = 0; i < 20; i++) expect(runSync({ b: `return { message: { i: ${i} } }` }).result).toEqual({ message: { i } });
@@ -101,12 +102,12 @@ contract("sync", (isolation) => {
     it("an aborted run stays aborted when a synchronous one came in between", async () => {
       const controller = new AbortController();
       const script = { c: `async await new Promise((r) => setTimeout(r, 60)); state.wentOn = true` };
-      const running = shared.host.run("message_sending", sending(script), undefined, { signal: controller.signal });
+      const running = shared.host.run("message_sending", sending(script), { channelId: "chat" }, { signal: controller.signal });
       const rejected = running.catch((error: Error) => error.name);
       for (let i = 0; i < 20; i++) runSync({});
       controller.abort();
       expect(await rejected).toBe("AbortError");
-      await shared.host.run("message_sending", sending({ c: `async await new Promise((r) => setTimeout(r, 120))` }));
+      await shared.host.run("message_sending", sending({ c: `async await new Promise((r) => setTimeout(r, 120))` }), { channelId: "chat" });
       expect(await ask(shared.host, "c", "state.wentOn")).toBeNull();
     });
 

@@ -1,12 +1,12 @@
-/** docs/audit.md names every kind of line and every field of it: whoever writes a reader has nothing else. */
+/** docs/reference/audit.md names every kind of line and every field of it: whoever writes a reader has nothing else. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { auditLine } from "../../src/protocol/audit-line.ts";
-import { jsonSchema, variantsOf } from "../../src/protocol/json-schema.ts";
-import type { JsonSchema } from "../../src/protocol/json-schema.ts";
+import { jsonSchema, variantsOf } from "../../src/protocol/rules/json-schema.ts";
+import type { JsonSchema } from "../../src/protocol/rules/json-schema.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/audit.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/reference/audit.md"), "utf8");
 /** What stands in the page as code; a question mark says that a field may be missing. */
 const words = new Set(Array.from(page.matchAll(/`([^`\n]+)`/g), ([, word]) => word!.replace(/\?$/, "")).concat(["text", "chars", "value"]));
 

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { PERMISSION_TABLE } from "../../src/protocol/permission-table.ts";
+import { PERMISSION_TABLE } from "../../src/protocol/config/permission-table.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -41,7 +41,7 @@ function claims(path: string): string[][] {
 }
 
 describe("tests that are named", () => {
-  it.each(["docs/*.md", "README.md", "src/**/*.ts", "scripts/*.ts"])("in %s are there", (glob) => {
+  it.each(["docs/**/*.md", "README.md", "src/**/*.ts", "scripts/*.ts"])("in %s are there", (glob) => {
     const paths = globSync(glob, { cwd: root });
     expect(paths.length).toBeGreaterThan(0);
     const missing = paths.flatMap((path) =>
@@ -51,14 +51,14 @@ describe("tests that are named", () => {
   });
 
   it("with a name are there by that name", () => {
-    const all = globSync("docs/*.md", { cwd: root }).flatMap((path) => named(read(path)).map((one) => ({ path, ...one })));
+    const all = globSync("docs/**/*.md", { cwd: root }).flatMap((path) => named(read(path)).map((one) => ({ path, ...one })));
     expect(all.length).toBeGreaterThan(100);
     expect(all.filter(({ file, name }) => existsSync(join(root, file)) && !has(file, name))).toEqual([]);
   });
 
   it("in the table of archives are there by that name, or by its beginning", () => {
-    const world = globSync("test/install/*.ts", { cwd: root }).map(read).join("\n");
-    const cells = Array.from(read("docs/archives.md").matchAll(/^\|.*\| (.+) \|$/gm), ([, cell]) => cell!);
+    const world = globSync("test/install/**/*.ts", { cwd: root }).map(read).join("\n");
+    const cells = Array.from(read("docs/reference/archives.md").matchAll(/^\|.*\| (.+) \|$/gm), ([, cell]) => cell!);
     const names = cells.flatMap((cell) => Array.from(cell.matchAll(/"([^"…]+)…?"/g), ([, name]) => name!));
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter((name) => !world.includes(`"${name}`) && !world.includes(`\`${name}`))).toEqual([]);

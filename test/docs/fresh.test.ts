@@ -52,7 +52,7 @@ describe("the reference pages", () => {
     const folder = await mkdtemp(join(tmpdir(), "creel-docs-"));
     try {
       const head = [
-        `import type { HookAnswer, PluginApi } from ${JSON.stringify(join(root, "src/sdk/plugin.ts"))};`,
+        `import type { HookAnswer, PluginApi } from ${JSON.stringify(join(root, "src/sdk/author/plugin.ts"))};`,
         "declare const api: PluginApi;",
         "declare function yours(event: unknown): boolean;",
       ];

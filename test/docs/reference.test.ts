@@ -6,14 +6,14 @@ import { describe, expect, it } from "vitest";
 import { configExample } from "../../scripts/config-page.ts";
 import { parse } from "../../src/cli/options.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
-import { acceptedBy, grantOf, keyOf } from "../../src/install/keys.ts";
-import { creelConfig, pluginGrants } from "../../src/protocol/config.ts";
-import { jsonSchema, variantsOf } from "../../src/protocol/json-schema.ts";
-import type { JsonSchema } from "../../src/protocol/json-schema.ts";
-import { parseJsonc } from "../../src/protocol/jsonc.ts";
-import { PERMISSION_NAMES, PERMISSION_TABLE, permissionOf } from "../../src/protocol/permission-table.ts";
-import type { PermissionAbout } from "../../src/protocol/permission-table.ts";
-import { requestedPermissions } from "../../src/protocol/permissions.ts";
+import { acceptedBy, grantOf, permissionKey } from "../../src/install/review/permission-keys.ts";
+import { creelConfig, pluginGrants } from "../../src/protocol/config/config.ts";
+import { jsonSchema, variantsOf } from "../../src/protocol/rules/json-schema.ts";
+import type { JsonSchema } from "../../src/protocol/rules/json-schema.ts";
+import { parseJsonc } from "../../src/text/jsonc.ts";
+import { PERMISSION_NAMES, PERMISSION_TABLE, permissionOf } from "../../src/protocol/config/permission-table.ts";
+import type { PermissionAbout } from "../../src/protocol/config/permission-table.ts";
+import { requestedPermissions } from "../../src/protocol/config/permissions.ts";
 import { wordsOfLine } from "../support/command-line.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,14 +40,14 @@ function faultOf(line: string): string | undefined {
 }
 
 describe("commands in the docs", () => {
-  const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
+  const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: root })];
   it.each(pages)("%s has none that creel would not take", (page) => {
     const commands = commandsOf(readFileSync(join(root, page), "utf8"));
     expect(commands.flatMap((line) => faultOf(line) ?? [])).toEqual([]);
   });
 
   it("are found at all, and their mistakes, too", () => {
-    expect(commandsOf(readFileSync(join(root, "docs/operating.md"), "utf8")).length).toBeGreaterThan(20);
+    expect(commandsOf(readFileSync(join(root, "docs/guides/operating.md"), "utf8")).length).toBeGreaterThan(20);
     expect(commandsOf("```sh\n$ creel instal x\n```\nand `creel list --jsn`").map(faultOf)).toEqual([
       'creel instal x: there is no verb "instal"',
       expect.stringContaining("--jsn"),
@@ -83,13 +83,13 @@ describe("creel.json", () => {
 describe("permissions", () => {
   it("every grant and every hook permission is in the table, and nothing else", () => {
     const grants = Object.keys(pluginGrants.shape).flatMap((name) => (name === "session" ? ["session:get", "session:patch"] : [name]));
-    expect(PERMISSION_NAMES.toSorted()).toEqual([...grants, "conversation", "prompt"].toSorted());
+    expect(PERMISSION_NAMES.toSorted()).toEqual([...grants, "conversation", "prompt", "install", "required"].toSorted());
   });
 
   it.each(PERMISSION_NAMES)("%s can be granted by the keys of the table, and asked for as it says", (name) => {
     const { narrow, wide, asked }: PermissionAbout = PERMISSION_TABLE[name];
     for (const key of [narrow, wide]) {
-      expect([keyOf(grantOf(key)!), permissionOf(key)]).toEqual([key, name]);
+      expect([permissionKey(grantOf(key)!), permissionOf(key)]).toEqual([key, name]);
       expect(() => acceptedBy([key], [])).not.toThrow();
     }
     expect(requestedPermissions.safeParse(asked ?? {}).error).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The example of docs/testing-plugins.md runs as it is printed, and compiles. */
+/** The example of docs/guides/testing-plugins.md runs as it is printed, and compiles. */
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { expect, it } from "vitest";
 import { folder } from "../support/files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const page = readFileSync(join(root, "docs/testing-plugins.md"), "utf8");
+const page = readFileSync(join(root, "docs/guides/testing-plugins.md"), "utf8");
 const files = Object.fromEntries(
   Array.from(page.matchAll(/<!-- example: (\S+) -->\n```ts\n([^]*?)```/g), ([, name, text]) => [name!, text!]),
 );
 const run = promisify(execFile);
 
-it("the example's test passes with Node's own runner, and both files compile", async () => {
+it("the example's test passes with Node's own runner, and both files compile", { timeout: 120_000 }, async () => {
   expect(Object.keys(files)).toEqual(["index.ts", "index.test.ts"]);
   const config = {
     extends: join(root, "tsconfig.json"),

@@ -20,7 +20,9 @@ contract("buffers", (isolation) => {
       const get = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "resizable").get;
       api.on("message_sending", () => ({ content: String(get.call(buffer)) + typeof buffer.resize + typeof buffer.transfer }));`;
     await using host = await open(isolation, { plugins: [plugin("p", body)] });
-    expect((await host.run("message_sending", { to: "x", content: "" })).result?.content).toBe("falseundefinedundefined");
+    expect((await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" })).result?.content).toBe(
+      "falseundefinedundefined",
+    );
   });
 
   it("ordinary buffers work as ever", async () => {
@@ -33,7 +35,7 @@ contract("buffers", (isolation) => {
       try { ArrayBuffer(1); } catch (error) { called = error.constructor.name; }
       api.on("message_sending", () => ({ content: JSON.stringify([...facts, called]) }));`;
     await using host = await open(isolation, { plugins: [plugin("p", body)] });
-    const { result } = await host.run("message_sending", { to: "x", content: "" });
+    const { result } = await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" });
     expect(JSON.parse(result!.content!)).toEqual([true, true, 4, 4, true, 6, "ArrayBuffer", true, "TypeError"]);
   });
 });

@@ -29,7 +29,7 @@ contract("the caller of a plugin's function", (isolation) => {
     ["a TypeError, to a strict one", `${BODY} export default plugin;`, "TypeError"],
   ])("is %s, wherever the bootstrap calls it", async (_, source, answer) => {
     await using host = await open(isolation, { plugins: [{ id: "p", source, hooks: { allowConversationAccess: true, cpuMs: 2_000 } }] });
-    await host.run("message_sending", sending({}));
+    await host.run("message_sending", sending({}), { channelId: "chat" });
     await host.run("before_tool_call", toolCall({}));
     await host.run("agent_end", agentEnd({}));
     host.runSync("tool_result_persist", persist({}));

@@ -28,7 +28,7 @@ contract("clocks and WebAssembly", (isolation) => {
   const granted = sharedHost(isolation, { plugins: [spec("granted", { clock: "fine", wasm: true })] });
 
   async function look(host: typeof plain.host): Promise<Record<string, unknown>> {
-    const { result, calls } = await host.run("message_sending", { to: "x", content: "x" });
+    const { result, calls } = await host.run("message_sending", { to: "x", content: "x" }, { channelId: "chat" });
     if (!result?.content) throw new Error(JSON.stringify(calls));
     return JSON.parse(result.content) as Record<string, unknown>;
   }

@@ -20,7 +20,7 @@ it.each(ISOLATIONS)("no gc inside, %s isolation", async (isolation) => {
       `import { openHost } from "creel";
        const source = "export default (api) => { api.on('message_sending', () => ({ content: typeof gc })); };";
        await using host = await openHost({ isolation: "${isolation}", lanes: 1, plugins: [{ id: "a", source }] });
-       const { result } = await host.run("message_sending", { to: "x", content: "" });
+       const { result } = await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" });
        console.log(JSON.stringify([typeof gc, result?.content]));`,
     ],
     { stdio: ["ignore", "pipe", "inherit"], cwd: ROOT },

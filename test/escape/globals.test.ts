@@ -1,7 +1,7 @@
 /** What is reachable inside a cell: the language, a few globals of ours, and no way to anything outside. */
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { GUEST_GLOBALS } from "../../src/protocol/surface.ts";
+import { GUEST_GLOBALS } from "../../src/protocol/guest-surface/surface.ts";
 import { contract, open, plugin } from "../support/host.ts";
 
 /** Each of these runs code of ours with arguments of a plugin's: a new one wants a look at what it lets through. */
@@ -27,7 +27,7 @@ async function inside(isolation: "thread" | "process", code: string): Promise<un
     ],
   });
   expect(host.inspect("p").error).toBeUndefined();
-  return JSON.parse((await host.run("message_sending", { to: "x", content: "" })).result!.cancelReason!);
+  return JSON.parse((await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" })).result!.cancelReason!);
 }
 
 /**
@@ -158,7 +158,7 @@ contract("globals inside a cell", (isolation) => {
         ),
       ],
     });
-    expect((await host.run("message_sending", { to: "x", content: "" })).result?.cancelReason).toBe("refused");
+    expect((await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" })).result?.cancelReason).toBe("refused");
   });
 
   it("one plugin cannot see another's globals", async () => {
@@ -168,6 +168,8 @@ contract("globals inside a cell", (isolation) => {
         plugin("reader", `api.on("message_sending", () => ({ cancelReason: typeof secret + typeof ({}).secret2 }));`),
       ],
     });
-    expect((await host.run("message_sending", { to: "x", content: "" })).result?.cancelReason).toBe("undefinedundefined");
+    expect((await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" })).result?.cancelReason).toBe(
+      "undefinedundefined",
+    );
   });
 });

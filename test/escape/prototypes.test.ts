@@ -54,11 +54,15 @@ contract("vandalism", (isolation) => {
     const off = host.on("restart", (fact) => restarts.push(fact));
     const born = await ask(host, "below", "state.born");
     for (const act of ["vandalise", "async", "throw", "timer", "log"]) {
-      const outcome = await host.run("message_sending", {
-        ...sending({ above: `return { content: event.content + "+above" }`, below: `return { content: event.content + "+below" }` }, "o"),
-        act: "none",
-        ...(act && { act }),
-      });
+      const outcome = await host.run(
+        "message_sending",
+        {
+          ...sending({ above: `return { content: event.content + "+above" }`, below: `return { content: event.content + "+below" }` }, "o"),
+          act: "none",
+          ...(act && { act }),
+        },
+        { channelId: "chat" },
+      );
       const mine = outcome.calls.filter(({ plugin: who }) => who === id);
       expect(mine.length).toBe(3);
       expect(outcome.calls.filter(({ plugin: who }) => who === "above" || who === "below").map(({ status }) => status)).toEqual([
@@ -131,7 +135,7 @@ contract("tricks with the bootstrap", (isolation) => {
     await host.run("session:patch", patched({}));
     expect((await line).text).toBe("line");
     // The turn that asks is the plugin's own: what it serialises itself is its own business.
-    const ran = (await host.run("message_sending", sending({}))).result?.cancelReason ?? "";
+    const ran = (await host.run("message_sending", sending({}), { channelId: "chat" })).result?.cancelReason ?? "";
     expect(ran.split(",").filter((what) => what !== "toJSON" && what !== "")).toEqual([]);
   });
 
@@ -140,6 +144,7 @@ contract("tricks with the bootstrap", (isolation) => {
     const outcome = await host.run(
       "message_sending",
       sending({ a: `const error = new Error("x"); error.code = "ERR_CALL_CPU"; throw error` }),
+      { channelId: "chat" },
     );
     expect(outcome.calls[0]).toMatchObject({ status: "failed", error: { code: "ERR_CALL_FAILED" } });
   });
@@ -152,8 +157,9 @@ contract("tricks with the bootstrap", (isolation) => {
         sending({
           a: `return { then(resolve, reject) { resolve({ content: "one" }); resolve({ content: "two" }); reject(new Error("three")); } }`,
         }),
+        { channelId: "chat" },
       ),
-      host.run("message_sending", sending({ a: `return { content: "other" }` })),
+      host.run("message_sending", sending({ a: `return { content: "other" }` }), { channelId: "chat" }),
     ]);
     expect(outcomes.map(({ result }) => result?.content)).toEqual(["one", "other"]);
   });

@@ -14,18 +14,31 @@ import { ISOLATIONS, open } from "../support/host.ts";
 import { echo, serve } from "../support/server.ts";
 import type { Answerer, TestServer } from "../support/server.ts";
 
-type Found = { address: string; family: number }[];
+type Found = { address: string; ttl: number }[];
 
 const dns = vi.hoisted(() => ({ answers: new Map<string, string[][]>(), asked: [] as string[] }));
 vi.mock("node:dns/promises", async (original) => ({
   ...(await original<object>()),
-  lookup: (host: string): Promise<Found> => {
-    dns.asked.push(host);
-    const left = dns.answers.get(host);
-    // The last answer stays.
-    const found = left && left.length > 1 ? left.shift() : left?.[0];
-    if (!found) return Promise.reject(Object.assign(new Error("not found"), { code: "ENOTFOUND" }));
-    return Promise.resolve(found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })));
+  /** One for each look-up, which asks for both families. */
+  Resolver: class {
+    #found: string[] | undefined;
+
+    resolve4(host: string): Promise<Found> {
+      dns.asked.push(host);
+      const left = dns.answers.get(host);
+      // The last answer stays.
+      this.#found = left && left.length > 1 ? left.shift() : left?.[0];
+      return this.#family(false);
+    }
+
+    resolve6(): Promise<Found> {
+      return this.#family(true);
+    }
+
+    #family(isSix: boolean): Promise<Found> {
+      if (!this.#found) return Promise.reject(Object.assign(new Error("not found"), { code: "ENOTFOUND" }));
+      return Promise.resolve(this.#found.filter((address) => address.includes(":") === isSix).map((address) => ({ address, ttl: 0 })));
+    }
   },
 }));
 

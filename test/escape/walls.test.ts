@@ -12,10 +12,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FENCES } from "../../src/host/lanes/fences.ts";
-import { tryWalls } from "../../src/host/lanes/machine.ts";
-import { wallsWanted } from "../../src/host/lanes/walls.ts";
-import type { LayerName, WallsPlan } from "../../src/host/lanes/walls.ts";
+import { WRAPPERS } from "../../src/host/supervisor/launch/wrappers.ts";
+import { probeWalls } from "../../src/host/supervisor/launch/probe.ts";
+import { wallsWanted } from "../../src/host/supervisor/launch/plan.ts";
+import type { LayerName, WallsPlan } from "../../src/host/supervisor/launch/plan.ts";
 import { folder } from "../support/files.ts";
 import { machineWith } from "../support/walls.ts";
 import type { Report, Targets } from "./fixtures/probe.ts";
@@ -94,7 +94,7 @@ function permitted({ main, thread }: Report): string[] {
 
 describe("without walls", () => {
   it("the probe does what it tries, so that its failures below mean something", async () => {
-    const { main, thread } = await probe(await tryWalls(machine, wallsWanted({ walls: "none" })));
+    const { main, thread } = await probe(await probeWalls(machine, wallsWanted({ walls: "none" })));
     for (const attempts of [main, thread]) {
       const ways = ["connect", "connect to a path", "read a secret", "list a folder", "write", "write at home", "run", "run Node", "proto"];
       for (const name of [...ways, "signal the gateway"]) expect(`${name}: ${attempts[name]}`).toContain("did it");
@@ -103,12 +103,14 @@ describe("without walls", () => {
   });
 });
 
-describe.each(FENCES)("behind %s, with nothing of Node's", (fence) => {
-  const tools = Object.fromEntries(Object.entries(machine.tools).filter(([tool]) => tool === fence || !FENCES.some((one) => one === tool)));
+describe.each(WRAPPERS)("behind %s, with nothing of Node's", (wrapper) => {
+  const tools = Object.fromEntries(
+    Object.entries(machine.tools).filter(([tool]) => tool === wrapper || !WRAPPERS.some((one) => one === tool)),
+  );
   let plan: WallsPlan;
   let report: Report;
   beforeAll(async () => {
-    plan = await tryWalls({ ...machine, tools }, wallsWanted());
+    plan = await probeWalls({ ...machine, tools }, wallsWanted());
     report = await probe({ ...plan, args: plan.args.filter((arg) => !/^--(?:permission|allow-)/.test(arg)) });
   });
 
@@ -121,11 +123,11 @@ describe("with Node's permission model alone, as on a system without namespaces"
   let plan: WallsPlan;
   let report: Report;
   beforeAll(async () => {
-    plan = await tryWalls({ ...machine, tools: {} }, wallsWanted());
+    plan = await probeWalls({ ...machine, tools: {} }, wallsWanted());
     report = await probe(plan);
   });
 
-  it("that is on, and the layers that need a fence say why they are not", () => {
+  it("that is on, and the layers that need a wrapper say why they are not", () => {
     expect(plan.layers.filter(({ isOn }) => isOn).map(({ name }) => name)).toEqual(expect.arrayContaining(["permission", "hardening"]));
     for (const name of ["network", "files", "processes", "privileges"])
       expect(plan.layers.find((layer) => layer.name === name)).toMatchObject({
@@ -147,7 +149,7 @@ describe("in the best walls of this machine", () => {
   let plan: WallsPlan;
   let report: Report;
   beforeAll(async () => {
-    plan = await tryWalls(machine, wallsWanted());
+    plan = await probeWalls(machine, wallsWanted());
     report = await probe(plan);
   });
 
@@ -170,11 +172,13 @@ describe("in the best walls of this machine", () => {
 
   it("the layer hardening: Node's realm makes no code out of text, and that is the first thing that process and lanes see to", () => {
     for (const attempts of [report.main, report.thread, report.freed]) expect(attempts["make code"]).toBe("none");
-    for (const entry of ["child.ts", "main.ts"])
-      expect(readFileSync(join(machine.files.home, entry), "utf8")).toMatch(/^\/\*\*[^]*?\*\/\nimport "\.\/no-eval\.ts";\n/);
+    for (const entry of ["process/main.ts", "lane/thread.ts"])
+      expect(readFileSync(join(machine.files.home, entry), "utf8")).toMatch(
+        /^\/\*\*[^]*?\*\/\nimport "\.{1,2}\/(?:process\/)?no-eval\.ts";\n/,
+      );
   });
 
-  it("the layer environment: there is nothing but the time zone, and the folder's name where the fence leaves it", () => {
+  it("the layer environment: there is nothing but the time zone, and the folder's name where the wrapper leaves it", () => {
     const { TZ, ...rest } = JSON.parse(report.main.environment!.replace("did it: ", "")) as Record<string, string>;
     expect(TZ).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);
     expect(Object.entries(rest).filter(([name, value]) => name !== "PWD" || value !== machine.files.home)).toEqual([]);

@@ -89,7 +89,9 @@ export const names: Hostile[] = [
   ["a name that ends with a dot", "ERR_ARCHIVE_NAME", tar(good, file("package/a.js."))],
   ["a name that ends with a space", "ERR_ARCHIVE_NAME", tar(good, file("package/a.js "))],
   ["a folder of three dots", "ERR_ARCHIVE_NAME", tar(good, file("package/.../a.js"))],
-  ["a name with . in its path", "ERR_ARCHIVE_NAME", tar(good, file("package/./a.js"))],
+  ["a name that begins with .", "ERR_ARCHIVE_NAME", tar(good, file("./package/a.js"))],
+  ["the same file with and without . in its path", "ERR_ARCHIVE_COLLISION", tar(good, file("package/./index.js"))],
+  ["a way out behind .", "ERR_ARCHIVE_PATH", tar(good, file("package/./../a.js"))],
   ["a name with an empty part", "ERR_ARCHIVE_NAME", tar(good, file("package//a.js"))],
   ["an empty name", "ERR_ARCHIVE_FORMAT", tar(good, file(""))],
   ["a name that is not UTF-8", "ERR_ARCHIVE_NAME", tar(good, file(Buffer.from("package/\xE9.js", "latin1")))],
@@ -209,7 +211,7 @@ export const ends: Hostile[] = [
 /** The same, of gzip; these are not compressed again. */
 export const compressed: Hostile[] = [
   ["an end inside gzip's header", "ERR_ARCHIVE_TRUNCATED", packed.subarray(0, 6)],
-  ["an end inside what is compressed", "ERR_ARCHIVE_TRUNCATED", packed.subarray(0, 60)],
+  ["an end inside the compressed data", "ERR_ARCHIVE_TRUNCATED", packed.subarray(0, 60)],
   ["no checksum of gzip's", "ERR_ARCHIVE_TRUNCATED", packed.subarray(0, -8)],
   ["a wrong checksum of gzip's", "ERR_ARCHIVE_FORMAT", gzipFrame(deflateRawSync(whole), 1, whole.length)],
   ["a wrong length of gzip's", "ERR_ARCHIVE_FORMAT", Buffer.concat([packed.subarray(0, -4), Buffer.alloc(4)])],

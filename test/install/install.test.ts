@@ -4,8 +4,9 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CreelConfig } from "../../src/protocol/config/config.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { isWider, reviewDigest } from "../../src/install/review.ts";
+import { newsOf, reviewDigest } from "../../src/install/review/review.ts";
 import { folder, write } from "../support/files.ts";
 import { open } from "../support/host.ts";
 import { openRegistry } from "../support/registry.ts";
@@ -64,7 +65,7 @@ describe("a plugin that tries everything while it is installed", () => {
     const { review, outcome, entry } = await operator().install(name, undefined, {
       env: registry.env,
       isolation,
-      watchMs: LIMITS.rehearsalMs,
+      watchMs: LIMITS.install.dryRunMs,
     });
     expect(outcome).toBe("installed");
     expect([existsSync(touched), connections]).toEqual([false, 0]);
@@ -98,6 +99,19 @@ describe("a plugin that tries everything while it is installed", () => {
       ["fs", "scan"],
     ]);
     expect(entry).toMatchObject({ grants: {}, permissions: { allowConversationAccess: false, allowPromptInjection: false } });
+  });
+
+  it("makes a folder in its home while it registers: that is discarded, and the review says what will not work", async () => {
+    const source = `import { mkdirSync } from "node:fs";\nimport { exec } from "node:child_process";\nexport default (api) => {\n  mkdirSync(process.env.HOME + "/.tool", { recursive: true });\n  api.on("message_sending", () => exec("ls"));\n};`;
+    const { install } = operator();
+    const { review, entry } = await install(pluginFolder({ id: "homely" }, source));
+    expect(review.remarks).toEqual([expect.stringMatching(/^will not work here: child_process, used at index\.[jt]s:5: /)]);
+    expect(review.permissions.map(({ key }) => key)).toContain("fs");
+    expect(entry?.grants).toEqual({});
+    const config = { sandbox: { walls: "none" }, plugins: { strict: true } } as const;
+    await expect(install(pluginFolder({ id: "homely" }, source), undefined, { config })).rejects.toThrow(
+      /"child_process" is not available/,
+    );
   });
 
   it("what cannot even register is not installed, and what it tried is said", async () => {
@@ -157,6 +171,58 @@ describe("a review", () => {
     expect((await state.load("weather")).files.has("review.json")).toBe(true);
   });
 
+  it("says for every hook what a failure means, under the operator's own policy", async () => {
+    const source = `export default (api) => {
+      for (const hook of ["before_tool_call", "message_sending", "before_prompt_build", "session_start"]) api.on(hook, () => {});
+    };`;
+    const root = pluginFolder({ id: "guards" }, source);
+    const meanings = async (config: CreelConfig) => {
+      const { review } = await operator().install(root, false, { config });
+      return Object.fromEntries(review.hooks.map(({ hook, ifItFails }) => [hook, ifItFails]));
+    };
+    expect(await meanings({})).toEqual({
+      before_tool_call: "the tool call is blocked",
+      message_sending: "messages go out as they are",
+      before_prompt_build: "the prompt is built without it",
+      session_start: "nothing is blocked, and it misses the event",
+    });
+    expect(await meanings({ hooks: { failure: { message_sending: "closed" } } })).toMatchObject({
+      message_sending: "the message is not sent",
+    });
+    expect(await meanings({ plugins: { entries: { guards: { required: true } } } })).toMatchObject({
+      message_sending: "the message is not sent",
+      before_prompt_build: "the prompt is not built",
+      session_start: "nothing is blocked, and it misses the event",
+    });
+  });
+
+  it("shows that a plugin asks to be required; what counts is whether the operator accepts it, then and later", async () => {
+    const root = pluginFolder({ id: "filter", required: true }, listener("message_sending"));
+    const yes = operator();
+    const { review, entry } = await yes.install(root);
+    expect(review.permissions).toMatchObject([
+      { key: "required", from: "manifest", words: "stop everything its hooks decide about whenever it fails or does not load" },
+    ]);
+    expect(entry?.permissions).toMatchObject({ required: true });
+    await using host = await open("thread", { config: { stateDir: yes.state.dir } });
+    expect(host.inspect("filter")).toMatchObject({ isRequired: true, hooks: [{ ifItFails: "the message is not sent" }] });
+    const no = operator();
+    const refused = await no.install(root, []);
+    expect(refused.entry?.permissions.required).toBeUndefined();
+    await using other = await open("thread", { config: { stateDir: no.state.dir } });
+    expect(other.inspect("filter")).toMatchObject({ isRequired: false, hooks: [{ ifItFails: "messages go out as they are" }] });
+  });
+
+  it("of an update that asks to be required names it as new", async () => {
+    const root = pluginFolder({ id: "filter" }, listener("message_sending"));
+    const { install } = operator();
+    await install(root);
+    write(root, { "creel.plugin.json": JSON.stringify({ id: "filter", required: true }) });
+    const { review } = await install(root, false);
+    expect(review.changes).toContainEqual({ sign: "+", what: "permission", text: "required" });
+    expect(newsOf(review)).toMatchObject([{ what: "permission", text: "required" }]);
+  });
+
   it("has the same digest each time, whatever the plugin says, and another one for other code", async () => {
     const root = pluginFolder({ id: "talks" }, random(""));
     const { install } = operator();
@@ -185,7 +251,7 @@ describe("a review", () => {
     const { entry } = await install(root, ["kv"]);
     expect(entry).toMatchObject({ grants: { kv: true }, permissions: { allowConversationAccess: false } });
     await using host = await open("thread", { config: { stateDir: state.dir } });
-    const { result } = await host.run("message_sending", { to: "x", content: "" });
+    const { result } = await host.run("message_sending", { to: "x", content: "" }, { channelId: "chat" });
     expect(result?.content).toMatch(/^Riga: .*not granted/);
     expect(host.inspect("weather").hooks.map(({ hook }) => hook)).toEqual(["message_sending"]);
   });
@@ -205,6 +271,7 @@ describe("an update", () => {
     expect(review.changes.map(({ sign, what, text }) => `${sign} ${what} ${text}`)).toEqual([
       "- version 1.0.0",
       "+ version 1.1.0",
+      expect.stringMatching(/^\+ code 1 file, \+\d -\d lines \(index\.ts .*\); bundle sha256-.+ → sha256-/),
       "= hook llm_input",
       "- hook session_end",
       "= permission conversation",
@@ -212,7 +279,7 @@ describe("an update", () => {
       "= permission kv",
       "- permission fetch:https://api.example.com/v1#GET",
     ]);
-    expect(isWider(review)).toBe(false);
+    expect(newsOf(review)).toEqual([]);
     expect(entry).toMatchObject({ version: "1.1.0", permissions: { allowConversationAccess: true } });
     expect(entry!.grants).toEqual({ fetch: [{ origin: "https://api.example.com", methods: ["GET"], pathPrefix: "/v1/towns" }] });
     expect(await install(root)).toMatchObject({ outcome: "unchanged" });
@@ -223,10 +290,11 @@ describe("an update", () => {
     const wider = await install(root, false);
     expect(wider.review.changes.filter(({ sign }) => sign === "+").map(({ text }) => text)).toEqual([
       "2.0.0",
+      expect.stringContaining("bundle sha256-"),
       "before_tool_call",
       "fetch:https://api.example.com/v1#GET",
     ]);
-    expect([isWider(wider.review), (await state.read()).get("weather")!.version]).toEqual([true, "1.1.0"]);
+    expect([newsOf(wider.review).length, (await state.read()).get("weather")!.version]).toEqual([2, "1.1.0"]);
   });
 
   it("from somewhere else is critical: whoever takes over an id takes over what was granted to it", async () => {
@@ -234,7 +302,6 @@ describe("an update", () => {
     await install(pluginFolder({ id: "steady" }, listener("llm_input")));
     const { review } = await install(pluginFolder({ id: "steady" }, listener("llm_input")), false);
     expect(review.scan.findings).toMatchObject([{ rule: "other-source", severity: "critical" }]);
-    expect(isWider(review)).toBe(true);
   });
 
   it("that fails, and one that somebody else was quicker with, leave the old version", async () => {

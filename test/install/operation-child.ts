@@ -2,8 +2,9 @@
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
-import { install, usualKeys } from "../../src/install/install.ts";
+import { install, usualPermissionKeys } from "../../src/install/install.ts";
 import { openState } from "../../src/state/state.ts";
+import { GUARD } from "./operations.ts";
 import type { Operation } from "./operations.ts";
 
 export interface Order extends Operation {
@@ -31,7 +32,10 @@ async function obey({ dir, id, version, isolation, endsAt, source, env }: Order)
       say(`step ${step}`);
       if (step === endsAt) process.kill(process.pid, "SIGKILL");
     },
-    decide: async (review) => ({ isAccepted: true, keys: usualKeys(review, undefined) }),
+    decide: async (review) => ({
+      isAccepted: true,
+      keys: new Set([...usualPermissionKeys(review, undefined), ...(id === GUARD ? ["install"] : [])]),
+    }),
   });
   if (outcome !== "installed") throw new Error(`the outcome is "${outcome}"`);
 }

@@ -1,8 +1,8 @@
 /** Installs for tests: a state folder of its own, and an operator who answers as told. */
 import { join } from "node:path";
-import { install, usualKeys } from "../../src/install/install.ts";
+import { install, usualPermissionKeys } from "../../src/install/install.ts";
 import type { InstallOptions, InstallResult, InstallStep } from "../../src/install/install.ts";
-import type { Review } from "../../src/install/review.ts";
+import type { Review } from "../../src/install/review/review.ts";
 import { openState } from "../../src/state/state.ts";
 import type { State } from "../../src/state/state.ts";
 import { folder, QUICK } from "../support/files.ts";
@@ -21,7 +21,7 @@ export function operator(dir = join(folder({}, QUICK), "state")): Operator {
     state,
     steps,
     async install(source, answer, more = {}) {
-      const before = (keys: Review) => state.read().then((entries) => usualKeys(keys, entries.get(keys.id)));
+      const before = (keys: Review) => state.read().then((entries) => usualPermissionKeys(keys, entries.get(keys.id)));
       return install(source, {
         state,
         config: { sandbox: { walls: "none" } },

@@ -38,14 +38,34 @@ export interface Expected {
   result: Fields | undefined;
   reason: string | undefined;
   calls: [plugin: string, priority: number, status: string][];
-  approval?: { pluginId: string; resolution: string };
+  approval?: {
+    pluginId: string;
+    resolution: string;
+    requests: { pluginId: string; title: string; severity?: string; resolution: string }[];
+    changes?: { pluginId: string; params: string[] }[];
+  };
+}
+
+interface Request {
+  readonly pluginId: string;
+  readonly title: string;
+  readonly description: string;
+  readonly severity?: string;
+  readonly allowedDecisions?: string[];
+}
+
+/** What handlers want approved, and who changed parameters afterwards. */
+export interface Wishes {
+  readonly requests: Request[];
+  /** Which parameters, by plugin; the plugin that changed something last is the last one. */
+  readonly changes: Map<string, string[]>;
 }
 
 /** Where the text of a reason is the host's own wording, the model gives its beginning. */
 export const failurePrefix = (hook: string, plugin: string): string => `${hook} handler of ${plugin} failed:`;
 
 /** Priority decides, then the plugin's place in the list, then the order of registration; families come before exact names. */
-export function inOrder(hook: string, handlers: readonly ModelHandler[]): ModelHandler[] {
+function inOrder(hook: string, handlers: readonly ModelHandler[]): ModelHandler[] {
   const family = hook.includes(":") ? hook.slice(0, hook.indexOf(":")) : undefined;
   const rank = ({ key, priority, pluginOrder, order }: ModelHandler): number[] => [
     key === family ? 0 : 1,
@@ -68,10 +88,11 @@ export function play(
   script: Readonly<Record<string, Step>>,
   given: Fields,
   failure: "open" | "closed",
+  wishes: Wishes = { requests: [], changes: new Map() },
 ): Expected {
   const event: Fields = structuredClone(given);
   const expected: Expected = { decision: "pass", by: undefined, result: undefined, reason: undefined, calls: [] };
-  const state: Standing = { event, frozen: new Set(), said: [] };
+  const state: Standing = { event, frozen: new Set(), said: [], wishes };
   let isOver = false;
 
   for (const handler of inOrder(hook.name, handlers)) {
@@ -103,14 +124,28 @@ export function play(
   return expected;
 }
 
-/** What the user's answer makes of a run that asks for approval. */
-export function afterApproval(expected: Expected): Expected {
-  const request = expected.result?.requireApproval as { pluginId: string; description: string; allowedDecisions?: string[] } | undefined;
-  if (expected.decision !== "pass" || request === undefined) return expected;
-  const answer = request.description;
+/** The answer that the user gives: of several requests, to the first one. */
+export const answerTo = ([first]: readonly Pick<Request, "description">[]): string => first!.description;
+
+/** What the user's answer makes of a run that asks for approval: all requests must allow it. */
+export function afterApproval(expected: Expected, { requests, changes }: Wishes): Expected {
+  if (expected.decision !== "pass" || requests.length === 0) return expected;
+  const answer = answerTo(requests);
+  const { pluginId } = requests[0]!;
+  const approval = (resolution: string): Expected["approval"] => ({
+    pluginId,
+    resolution,
+    requests: requests.map((request) => ({
+      pluginId: request.pluginId,
+      title: request.title,
+      ...(request.severity && { severity: request.severity }),
+      resolution,
+    })),
+    ...(changes.size > 0 && { changes: Array.from(changes, ([id, params]) => ({ pluginId: id, params })) }),
+  });
   const isAllowing = answer === "allow-once" || answer === "allow-always";
-  const isAllowed = isAllowing && (request.allowedDecisions?.includes(answer) ?? true);
-  if (isAllowed) return { ...expected, approval: { pluginId: request.pluginId, resolution: answer } };
+  if (isAllowing && requests.every(({ allowedDecisions }) => allowedDecisions?.includes(answer) ?? true))
+    return { ...expected, approval: approval(answer)! };
   const [resolution, reason] =
     answer === "deny"
       ? ["deny", "Denied by user"]
@@ -120,10 +155,10 @@ export function afterApproval(expected: Expected): Expected {
   return {
     ...expected,
     decision: "block",
-    by: request.pluginId,
+    by: pluginId,
     reason,
     result: { ...expected.result, block: true, blockReason: reason },
-    approval: { pluginId: request.pluginId, resolution },
+    approval: approval(resolution)!,
   };
 }
 
@@ -152,7 +187,7 @@ function call(hook: HookDefinition, step: Step | undefined, event: Fields): Fiel
 }
 
 /** `{ $plus: [field, text] }` is an event's text with something added, `{ $keys: field }` the names in an event's object. */
-export function fill(template: unknown, event: Fields): unknown {
+function fill(template: unknown, event: Fields): unknown {
   if (Array.isArray(template)) return template.map((item) => fill(item, event));
   if (typeof template !== "object" || template === null) return template;
   const { $plus, $keys } = template as { $plus?: [string, string]; $keys?: string };
@@ -169,13 +204,15 @@ interface Standing {
   readonly frozen: Set<string>;
   /** Every answer so far: a field that follows another is made of those that gave the other's winning value. */
   readonly said: Fields[];
+  readonly wishes: Wishes;
 }
 
-function mergeInto(hook: HookDefinition, stands: Fields, answer: Fields, { event, frozen, said }: Standing, plugin: string): Fields {
+function mergeInto(hook: HookDefinition, stands: Fields, answer: Fields, standing: Standing, plugin: string): Fields {
+  const { event, frozen, said, wishes } = standing;
   const merged = { ...stands };
   const freezing: string[] = [];
   said.push(answer);
-  for (const [field, { rule, ranks, follows, chains, freezes, stamps }] of Object.entries(hook.merge)) {
+  for (const [field, { rule, ranks, follows, chains, freezes, stamps, approved }] of Object.entries(hook.merge)) {
     if (follows !== undefined) {
       const texts = said.filter((one) => one[follows] === merged[follows] && one[field] !== undefined).map((one) => one[field]);
       delete merged[field];
@@ -186,6 +223,7 @@ function mergeInto(hook: HookDefinition, stands: Fields, answer: Fields, { event
     const value = answer[field];
     if (value === undefined || frozen.has(field)) continue;
     const before = merged[field];
+    if (rule === "each") wishes.requests.push({ ...(value as Request), pluginId: plugin });
     if (rule === "last") merged[field] = value;
     if (rule === "first" && before === undefined) merged[field] = stamps ? { ...(value as object), [stamps]: plugin } : value;
     if (rule === "any") merged[field] = [before, value].includes(true);
@@ -195,9 +233,19 @@ function mergeInto(hook: HookDefinition, stands: Fields, answer: Fields, { event
       merged[field] = before === undefined ? value : (before as string[]).filter((item) => (value as string[]).includes(item));
     if (rule === "assign") merged[field] = { ...((before ?? (chains ? event[chains] : {})) as object), ...(value as object) };
     if (rule === "rank") merged[field] = ranks!.findLast((rank) => rank === before || rank === value);
+    if (approved && wishes.requests.length > 0) noteChanges(wishes, plugin, event[field] as Fields, merged[field] as Fields);
     if (chains) event[chains] = merged[field];
     if (freezes) freezing.push(...freezes);
   }
   for (const field of freezing) frozen.add(field);
   return merged;
+}
+
+function noteChanges({ changes }: Wishes, plugin: string, before: Fields, after: Fields): void {
+  const isNew = (key: string) => !Object.hasOwn(before, key) || JSON.stringify(before[key]) !== JSON.stringify(after[key]);
+  const changed = Object.keys(after).filter(isNew);
+  if (changed.length === 0) return;
+  const all = [...new Set([...(changes.get(plugin) ?? []), ...changed])];
+  changes.delete(plugin);
+  changes.set(plugin, all);
 }

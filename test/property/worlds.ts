@@ -167,7 +167,7 @@ export function pluginsOf({ plugins }: World): PluginSpec[] {
   return plugins.map(({ id, handlers }) => ({
     id,
     source: SOURCE,
-    hooks: { allowConversationAccess: true, cpuMs: 2_000 },
+    hooks: { allowConversationAccess: true, allowInstallDecisions: true, cpuMs: 2_000 },
     config: {
       handlers: handlers.map(({ id: name, key, priority, matcher }) => ({
         id: name,
@@ -198,7 +198,7 @@ const record = (chained: string) =>
   );
 const approval = fc.record(
   {
-    title: fc.constant("t"),
+    title: fc.constantFrom("t", "other"),
     description: fc.constantFrom("allow-once", "allow-always", "deny", "null", "throw", "nonsense"),
     pluginId: fc.constant("evil"),
     allowedDecisions: fc.subarray(["allow-once", "allow-always", "deny"]),

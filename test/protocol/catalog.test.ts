@@ -5,14 +5,15 @@ import { CATALOG, FAMILIES } from "../../src/protocol/catalog.ts";
 import type { AnyHook, HookKind, HookName } from "../../src/protocol/catalog.ts";
 import { WHOLE } from "../../src/protocol/hooks/define.ts";
 import { isHostCritical } from "../../src/protocol/hooks/exec-env.ts";
-import { fieldsOf, hookSchemas, jsonSchema } from "../../src/protocol/json-schema.ts";
-import type { JsonSchema } from "../../src/protocol/json-schema.ts";
+import { fieldsOf, hookSchemas, jsonSchema } from "../../src/protocol/rules/json-schema.ts";
+import type { JsonSchema } from "../../src/protocol/rules/json-schema.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { merge, start } from "../../src/protocol/merge.ts";
-import type { Fields } from "../../src/protocol/merge.ts";
+import { merge, start } from "../../src/protocol/rules/merge.ts";
+import type { Fields, Merged } from "../../src/protocol/rules/merge.ts";
 
 const hooks: AnyHook[] = Object.values(CATALOG);
 const namesWith = (is: (hook: AnyHook) => boolean) => hooks.filter(is).map(({ name }) => name);
+const BY = { plugin: { id: "p" } };
 const words = (text: string) => text.trim().split(/\s+/);
 
 const TYPED: Record<HookKind, string[]> = {
@@ -45,7 +46,7 @@ describe("which hooks there are", () => {
     for (const name of names) expect([name, CATALOG[name as HookName].kind]).toEqual([name, kind]);
   });
 
-  it("internal events are only told, but for those whose handlers have something to give back", () => {
+  it("internal events are only observed, except those whose handlers return something", () => {
     const given = namesWith(({ name, kind }) => INTERNAL.includes(name) && kind !== "observe");
     expect(given).toEqual(["command:new", "command:reset", "agent:bootstrap"]);
   });
@@ -97,9 +98,9 @@ describe("policies", () => {
       "gateway:pre-restart": 10_000,
       skill_proposal_evaluate: 120_000,
     };
-    const usual = { observe: LIMITS.observeWallMs, sync: LIMITS.syncWallMs } as Partial<Record<HookKind, number>>;
+    const usual = { observe: LIMITS.call.observeWallMs, sync: LIMITS.sync.wallMs } as Partial<Record<HookKind, number>>;
     for (const { name, kind, budget } of hooks) {
-      const expected = (own as Record<string, number>)[name] ?? usual[kind] ?? LIMITS.awaitedWallMs;
+      const expected = (own as Record<string, number>)[name] ?? usual[kind] ?? LIMITS.call.awaitedWallMs;
       expect([name, budget.wallMs]).toEqual([name, expected]);
     }
   });
@@ -182,6 +183,21 @@ describe("every entry", () => {
     ).toEqual([]);
   });
 
+  it("asks with at most one field, for parameters of the event that are merged before it", () => {
+    expect(
+      breaches((hook) => {
+        const fields = Object.entries(hook.merge);
+        const asking = fields.flatMap(([, { rule }], at) => (rule === "each" ? at : []));
+        const approved = fields.flatMap(([field, { approved: isApproved }], at) => (isApproved ? [[field, at] as const] : []));
+        return [
+          asking.length > 1 && "asks with several fields",
+          ...approved.map(([field, at]) => (field !== "params" || asking.length === 0 || at > asking[0]!) && `${field} is approved`),
+          ...asking.map(() => !has(schemasOf.get(hook)!.event, "params") && "asks without params"),
+        ];
+      }),
+    ).toEqual([]);
+  });
+
   it("ranks all values of the field, and only with the rule rank", () => {
     expect(
       breaches((hook) =>
@@ -245,7 +261,7 @@ const parse = (name: HookName, value: unknown) => (CATALOG[name] as AnyHook).res
 /** The answers of several handlers, highest priority first, as one result. */
 function merged(name: HookName, ...answers: Fields[]): Fields | undefined {
   const hook: AnyHook = CATALOG[name];
-  return answers.reduce((state, answer) => merge(hook, state, hook.result.parse(answer) as Fields, "p"), start({})).result;
+  return answers.reduce((state, answer) => merge(hook, state, hook.result.parse(answer) as Fields, BY), start({}) as Merged).result;
 }
 
 const revise = (reason: string) => ({ action: "revise", reason });
@@ -322,7 +338,7 @@ describe("results, cleaned and merged", () => {
   it("agent:bootstrap: files are replaced for those who come later, and nothing else of the context is", () => {
     const hook = CATALOG["agent:bootstrap"];
     const answer = hook.result.parse({ context: { bootstrapFiles: [{ name: "A" }], workspaceDir: "/evil" } });
-    const { event } = merge(hook, start({ context: { workspaceDir: "/w", bootstrapFiles: [] } }), answer, "p");
+    const { event } = merge(hook, start({ context: { workspaceDir: "/w", bootstrapFiles: [] } }) as Merged, answer, BY);
     expect(event).toEqual({ context: { workspaceDir: "/w", bootstrapFiles: [{ name: "A" }] } });
   });
 

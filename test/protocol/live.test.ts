@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { CATALOG } from "../../src/protocol/catalog.ts";
 import type { AnyHook } from "../../src/protocol/catalog.ts";
 import { agentContext } from "../../src/protocol/hooks/contexts.ts";
-import { INVOCATION_HOOK } from "../../src/protocol/invocation.ts";
+import { INVOCATION_HOOK } from "../../src/sandbox/guest/turn/invocation.ts";
 import { hooksPage } from "../../scripts/docs.ts";
 
 const hooks: AnyHook[] = Object.values(CATALOG);
@@ -43,7 +43,7 @@ it("two of them work inside the cell, all others are absent", () => {
   expect(given).toEqual([`${INVOCATION_HOOK} hookInvocation`, "before_tool_call requireApproval.onResolution"]);
 });
 
-it("docs/hooks.md says it, hook by hook", () => {
+it("docs/reference/hooks.md says it, hook by hook", () => {
   const sections = new Map(
     hooksPage()
       .split("\n### ")

@@ -10,8 +10,8 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Findings } from "../../src/cli/doctor/examine.ts";
-import { guestCode } from "../../src/host/guest-code.ts";
-import { machine } from "../../src/host/lanes/machine.ts";
+import { guestCode } from "../../src/bundler/guest-code.ts";
+import { capabilities } from "../../src/host/supervisor/launch/probe.ts";
 import { folder, linkModules } from "../support/files.ts";
 import { familyOf } from "../support/walls.ts";
 
@@ -60,7 +60,7 @@ describe("the built package", () => {
       expect(result).toEqual({ message: { compiler: "undefined" } });
       const node = pids.flatMap(familyOf).at(-1);
       const limits = readFileSync(`/proc/${node}/limits`, "utf8");
-      const [addresses, core] = machine().tools.prlimit === undefined ? ["\\w+", "\\w+"] : [ADDRESS_BYTES, 0];
+      const [addresses, core] = capabilities().tools.prlimit === undefined ? ["\\w+", "\\w+"] : [ADDRESS_BYTES, 0];
       expect(limits).toMatch(new RegExp(`^Max address space +${addresses} +${addresses} `, "m"));
       expect(limits).toMatch(new RegExp(`^Max core file size +${core} +${core} `, "m"));
     } finally {

@@ -13,7 +13,7 @@ it.each(["idle", "loop"])("no orphan is left when the gateway is killed while it
   const gateway = spawn(process.execPath, ["-C", "source", GATEWAY, state], { stdio: ["ignore", "pipe", "inherit"] });
   try {
     const [line] = (await once(createInterface({ input: gateway.stdout }), "line")) as [string];
-    // A fence around it included.
+    // Including its wrappers.
     const sandbox = (JSON.parse(line) as number[]).flatMap(familyOf);
     expect(sandbox.length).toBeGreaterThan(0);
     expect(sandbox.every(isAlive)).toBe(true);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openHost } from "creel";
 import type { Host } from "creel";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { LineDecoder } from "../../src/protocol/serve.ts";
+import { LineDecoder, SERVE_PROTOCOL } from "../../src/protocol/serve.ts";
 import type { Served } from "../../src/serve/server.ts";
 import { next, plugin, recorder, silent } from "../support/host.ts";
 import { RawClient, served } from "../support/serve.ts";
@@ -27,28 +27,29 @@ afterAll(async () => {
 });
 beforeEach(() => void lines.splice(0));
 
-const isDropped = () => lines.some(({ message }) => message === "a client does not read, and is hung up on");
+const isDropped = () => lines.some(({ message }) => message === "client disconnected: it does not read");
 const enters = async () => {
   using raw = new RawClient(server.socket);
-  raw.say({ hello: { protocol: 1, token: raw.token } });
+  raw.say({ hello: { protocol: SERVE_PROTOCOL, token: raw.token } });
   return (await raw.next("welcome")) !== undefined;
 };
-const isWell = async () => (await neighbour.run("message_sending", { to: "me", content: "well" })).result?.content === "well";
+const isWell = async () =>
+  (await neighbour.run("message_sending", { to: "me", content: "well" }, { channelId: "chat" })).result?.content === "well";
 
 describe("before the hello", () => {
   it.each([
     ["garbage", () => "\u0000\u0001 garbage\n", "ERR_SERVE_FRAME"],
     ["JSON that is no frame", () => "[1,2]\n", "ERR_SERVE_FRAME"],
     ["a request", () => `${JSON.stringify({ id: 1, ...FOREVER })}\n`, "ERR_SERVE_REFUSED"],
-    ["a wrong token", () => `${JSON.stringify({ hello: { protocol: 1, token: "x".repeat(43) } })}\n`, "ERR_SERVE_REFUSED"],
-    ["no token", () => `${JSON.stringify({ hello: { protocol: 1 } })}\n`, "ERR_SERVE_FRAME"],
-    ["another version", (token: string) => `${JSON.stringify({ hello: { protocol: 2, token } })}\n`, "ERR_SERVE_REFUSED"],
+    ["a wrong token", () => `${JSON.stringify({ hello: { protocol: SERVE_PROTOCOL, token: "x".repeat(43) } })}\n`, "ERR_SERVE_REFUSED"],
+    ["no token", () => `${JSON.stringify({ hello: { protocol: SERVE_PROTOCOL } })}\n`, "ERR_SERVE_FRAME"],
+    ["another version", (token: string) => `${JSON.stringify({ hello: { protocol: SERVE_PROTOCOL + 1, token } })}\n`, "ERR_SERVE_REFUSED"],
   ])("%s is answered with %o, and hung up on", async (_, text, code) => {
     using raw = new RawClient(server.socket);
     raw.socket.write(text(raw.token));
     expect(await raw.next("error")).toMatchObject({ error: { code, message: expect.any(String), fix: expect.any(String) } });
     expect(await raw.next("never")).toBeUndefined();
-    expect(lines).toMatchObject([{ level: "warn", message: "a client was hung up on" }]);
+    expect(lines).toMatchObject([{ level: "warn", message: "client disconnected: protocol error" }]);
     expect(await isWell()).toBe(true);
   });
 });
@@ -58,7 +59,7 @@ describe("after it", () => {
     using raw = await RawClient.welcome(server.socket);
     const closed = new Promise((resolve) => raw.socket.once("close", resolve));
     const piece = Buffer.alloc(1024 * 1024, "a");
-    for (let bytes = 0; bytes <= LIMITS.serveFrameBytes; bytes += piece.length) raw.socket.write(piece);
+    for (let bytes = 0; bytes <= LIMITS.serve.frameBytes; bytes += piece.length) raw.socket.write(piece);
     await closed;
     expect(lines).toMatchObject([{ fields: { detail: expect.stringContaining("a line of more than") } }]);
     expect(await isWell()).toBe(true);
@@ -84,7 +85,7 @@ describe("after it", () => {
     raw.say({ id: "same", ...FOREVER });
     expect(await raw.next("id", "same")).toMatchObject({ error: { code: "ERR_SERVE_FRAME" } });
     let text = "";
-    for (let id = 0; id < LIMITS.servePending + 100; id++) text += `${JSON.stringify({ id, ...FOREVER })}\n`;
+    for (let id = 0; id < LIMITS.serve.pending + 100; id++) text += `${JSON.stringify({ id, ...FOREVER })}\n`;
     raw.socket.write(text);
     const busy = async (): Promise<boolean> => ((await raw.next("id"))?.error as { code: string } | undefined)?.code === "ERR_SERVE_BUSY";
     while (!(await busy()));
@@ -100,7 +101,8 @@ describe("after it", () => {
     raw.socket.pause();
     raw.socket.removeAllListeners("data");
     const content = "x".repeat(200 * 1024);
-    for (let runs = 0; runs < 400 && !isDropped(); runs++) await server.host.run("message_sending", { to: "me", content });
+    for (let runs = 0; runs < 400 && !isDropped(); runs++)
+      await server.host.run("message_sending", { to: "me", content }, { channelId: "chat" });
     expect(isDropped()).toBe(true);
     expect(await isWell()).toBe(true);
   });
@@ -119,10 +121,10 @@ describe("after it", () => {
   it("no more clients than the limit, and a place is free again when one goes", async () => {
     const clients: RawClient[] = [];
     // One is the neighbour.
-    for (let n = 1; n < LIMITS.serveConnections; n++) clients.push(await RawClient.welcome(server.socket));
+    for (let n = 1; n < LIMITS.serve.connections; n++) clients.push(await RawClient.welcome(server.socket));
     using one = new RawClient(server.socket);
     expect(await one.next("error")).toMatchObject({
-      error: { code: "ERR_SERVE_REFUSED", message: expect.stringContaining("clients already") },
+      error: { code: "ERR_SERVE_REFUSED", message: expect.stringContaining("already has") },
     });
     for (const client of clients) client.socket.destroy();
     expect(await isWell()).toBe(true);

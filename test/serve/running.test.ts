@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
 import type { Host } from "creel";
 import type { Served } from "../../src/serve/server.ts";
-import { creelHere } from "../cli/in-process.ts";
+import { creelHere } from "../support/cli-in-process.ts";
 import { pluginFolder } from "../install/pipeline.ts";
 import { folder, QUICK, write } from "../support/files.ts";
 import { silent } from "../support/host.ts";
@@ -23,7 +23,7 @@ const creel = (...args: string[]) => creelHere(...args, "--config", config);
 
 /** Says yes to what it is shown. */
 const accept = async (...args: string[]) => {
-  const digest = /--accept (sha256-\S+)/.exec((await creel(...args)).err)?.[1];
+  const digest = /--accept (sha256-[^\s"]+)/.exec((await creel(...args)).err)?.[1];
   return creel(...args, "--accept", digest ?? "none");
 };
 
@@ -41,14 +41,14 @@ describe("a running host", () => {
     await server.close();
   });
 
-  const said = async () => (await remote.run("message_sending", { to: "x", content: "it says" })).result?.content;
+  const said = async () => (await remote.run("message_sending", { to: "x", content: "it says" }, { channelId: "chat" })).result?.content;
   it("takes in what is installed, and a newer version of it", async () => {
     const installed = await accept("install", root);
-    expect(installed.out).toContain("the running host took it in: version 1.0.0\n");
+    expect(installed.out).toContain("running host loaded version 1.0.0\n");
     expect(installed.out).not.toContain("started again");
     expect(await said()).toBe("it says one");
     write(root, { "creel.plugin.json": JSON.stringify(manifest("1.1.0")), "index.ts": says("two") });
-    expect((await creel("update", "weather")).out).toContain("the running host took it in: version 1.0.0 → 1.1.0\n");
+    expect((await accept("update", "weather")).out).toContain("running host loaded version 1.0.0 → 1.1.0\n");
     expect(await said()).toBe("it says two");
     expect(server.host.inspect("weather")).toMatchObject({ version: "1.1.0", status: "ready", error: undefined });
   });
@@ -60,24 +60,24 @@ describe("a running host", () => {
       "creel.plugin.json": JSON.stringify(manifest("1.2.0")),
       "index.ts": says("three", broken).replace("(api) =>", "async (api) =>"),
     });
-    expect((await creel("update", "weather")).out).toContain(
-      "! the running host goes on with the old version: the plugin failed while loading: not with a store\n",
+    expect((await accept("update", "weather")).out).toContain(
+      "! running host keeps the old version: the plugin failed while loading: not with a store\n",
     );
     expect(await said()).toBe("it says two");
     expect(server.host.inspect("weather")).toMatchObject({ version: "1.1.0", status: "ready", error: { code: "ERR_PLUGIN_LOAD" } });
     // With fewer grants it loads.
-    expect((await creel("permissions", "revoke", "weather", "kv")).out).toContain("the running host took it in: version 1.1.0 → 1.2.0\n");
+    expect((await creel("permissions", "revoke", "weather", "kv")).out).toContain("running host loaded version 1.1.0 → 1.2.0\n");
     expect(server.host.inspect("weather").kv).toBeUndefined();
     expect(await said()).toBe("it says three");
   });
 
   it("is told of enable and disable, and of uninstall", async () => {
-    expect((await creel("disable", "weather")).out).toBe("weather is disabled\n  the running host does not run it any more\n");
+    expect((await creel("disable", "weather")).out).toBe("weather is disabled\n  running host stopped the plugin\n");
     expect(await said()).toBeUndefined();
     const { running } = JSON.parse((await creel("enable", "weather", "--json")).out) as { running: unknown };
     expect(running).toEqual([{ pid: process.pid, socket: server.socket, status: "ready", version: "1.2.0" }]);
     expect(await said()).toBe("it says three");
-    expect((await creel("uninstall", "weather")).out).toContain("the running host does not run it any more");
+    expect((await creel("uninstall", "weather")).out).toContain("running host stopped the plugin");
     expect(server.host.plugins().map(({ id }) => id)).toEqual(["other"]);
     await expect(remote.reload("weather")).rejects.toMatchObject({ code: "ERR_PLUGIN_UNKNOWN" });
   });
@@ -86,7 +86,7 @@ describe("a running host", () => {
     writeFileSync(join(notes, "dead.json"), JSON.stringify({ socket: server.socket, pid: 2 ** 22 + 1 }));
     writeFileSync(join(notes, "nonsense.json"), "{");
     const { out } = await creel("disable", "other");
-    expect(out.match(/the running host/g)).toHaveLength(1);
+    expect(out.match(/running host/g)).toHaveLength(1);
     expect([existsSync(join(notes, "dead.json")), readdirSync(notes).length]).toEqual([false, 2]);
   });
 

@@ -1,8 +1,8 @@
-/** What a host gets of an installed plugin is the bundle that was installed. */
+/** A host gets an installed plugin as the bundle that was installed. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bundleFile } from "../../src/host/bundle.ts";
-import { findPlugin } from "../../src/host/manifest.ts";
+import { bundleFile } from "../../src/bundler/bundle.ts";
+import { findPlugin } from "../../src/discovery/manifest.ts";
 import { bundleFiles, bundleOf } from "../../src/state/bundle-files.ts";
 import { openState } from "../../src/state/state.ts";
 import { folder, QUICK } from "../support/files.ts";
@@ -32,7 +32,7 @@ describe("a bundle", () => {
     await state.transaction((tx) => tx.put(factsOf("a"), filesOf("a")));
     const loaded = await state.load("a");
     expect(() => bundleOf(loaded)).toThrow(
-      `the plugin "a" is not loaded: ${join(loaded.folder, "bundle.json")} is of another version of Creel`,
+      `Creel did not load the plugin "a": ${join(loaded.folder, "bundle.json")} was written by another version of Creel`,
     );
   });
 });

@@ -1,4 +1,4 @@
-/** Processes that change a state folder, for tests that kill them; see state-child.ts for what they can be told. */
+/** Processes that change a state folder, for tests that kill them; see state-child.ts for their commands. */
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ afterAll(() => {
   for (const child of processes) child.kill("SIGKILL");
 });
 
-/** Compiling what they import is most of what it takes to start them. */
+/** Compiling their imports is most of their start-up time. */
 const NODE_COMPILE_CACHE = folder({}, QUICK);
 
 export class Child {
@@ -40,7 +40,7 @@ export class Child {
     return this;
   }
 
-  /** It has said so many lines. */
+  /** It has printed this many lines. */
   async said(count: number): Promise<void> {
     while (this.lines.length < count) await Promise.race([once(this.#process.stdout, "data"), this.#failed()]);
   }
@@ -49,7 +49,7 @@ export class Child {
     this.#process.kill("SIGKILL");
   }
 
-  /** Everything that it said has been read by then. */
+  /** By then, all its output has been read. */
   async gone(): Promise<{ isFinished: boolean }> {
     await this.#gone;
     if (this.#errors !== "") throw new Error(this.#errors);
@@ -62,7 +62,7 @@ export class Child {
   }
 }
 
-/** Starting a process takes longer than what it is there for: the next ones start meanwhile. */
+/** Starting a process takes longer than its work, so the next ones start meanwhile. */
 export function* started(ahead: number): Generator<Child, never> {
   const waiting = Array.from({ length: ahead }, () => new Child());
   for (;;) {

@@ -1,4 +1,7 @@
-/** Whoever is killed while they change the state folder has changed it, or has not; whoever comes next need not know. */
+/**
+ * A process that is killed during a change of the state folder has made the change or has not; the next process need
+ * not know.
+ */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -14,7 +17,7 @@ import { factsOf, filesOf, inventory } from "./state-world.ts";
 
 const stateOf = (dir = join(folder({}, QUICK), "state")) => openState(dir, { retiredMs: 0 });
 
-/** Nothing is left but what is installed, once somebody has made a change. */
+/** After another change, nothing is left but what is installed. */
 async function expectTidy(state: State): Promise<void> {
   await state.transaction(() => {});
   const entries = await state.read();
@@ -22,7 +25,7 @@ async function expectTidy(state: State): Promise<void> {
   expect(readdirSync(join(state.dir, "staging"))).toEqual([]);
 }
 
-/** Dozens of processes are started: long enough for a machine that is busy with others. */
+/** Starts dozens of processes: long enough for a busy machine. */
 const LONG = { timeout: 120_000 };
 
 describe("a process that is killed", LONG, () => {
@@ -41,7 +44,7 @@ describe("a process that is killed", LONG, () => {
       await child.gone();
       expect(child.lines).toEqual(child.lines.map((_, index) => String(next + index)));
       for (; child.lines.pop(); next++) model = applied(model, seed, next);
-      // It may have made the change and not have come to say so.
+      // It may have made the change without printing so.
       const found = await inventory(state);
       const after = applied(model, seed, next);
       expect([listOf(model), listOf(after)]).toContainEqual(found);
@@ -71,7 +74,7 @@ describe("a process that is killed", LONG, () => {
       expect(await inventory(state)).toEqual(found);
       if (isFinished) break;
     }
-    // Once it has happened, it stays.
+    // Once committed, it stays.
     const turn = seen.indexOf(AFTER.join());
     expect(turn).toBeGreaterThan(10);
     expect(seen.length - turn).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-/** `creel.lock`: for people to read, for Creel alone to write, and believed whole or not at all. */
+/** `creel.lock`: people may read it, only Creel writes it, and it is valid as a whole or not at all. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -63,7 +63,7 @@ describe("the lock", () => {
       expect(error, `byte ${at}`).toBeInstanceOf(CreelError);
       expect((error as Error).message).toContain(path);
     }
-    // The same by way of the file, for a few.
+    // The same through the file, for a few.
     for (let at = 0; at < bytes.length; at += 97) {
       const changed = Buffer.from(bytes);
       changed[at]! ^= 0x01;
@@ -137,8 +137,8 @@ describe("the lock", () => {
     await empty.transaction(() => {});
     expect(await empty.read()).toEqual(new Map());
     rmSync(path);
-    await expect(state.read()).rejects.toEqual(refusal("ERR_STATE_LOCK", path, "gone"));
-    await expect(state.transaction((tx) => tx.put(factsOf("b"), filesOf("b")))).rejects.toEqual(refusal("ERR_STATE_LOCK", "gone"));
+    await expect(state.read()).rejects.toEqual(refusal("ERR_STATE_LOCK", path, "missing"));
+    await expect(state.transaction((tx) => tx.put(factsOf("b"), filesOf("b")))).rejects.toEqual(refusal("ERR_STATE_LOCK", "missing"));
   });
 
   it("a field that would not be read back is not written, and the state stays as it was", async () => {
@@ -173,7 +173,7 @@ describe("a lock that is sealed with a key", () => {
     await expect(openState(dir, { key: Buffer.from("another") }).read()).rejects.toEqual(refusal("ERR_STATE_LOCK", "another key"));
   });
 
-  it("cannot be sealed again by somebody who has not got the key", async () => {
+  it("cannot be sealed again without the key", async () => {
     const dir = join(folder({}, QUICK), "state");
     const keyed = openState(dir, { key: Buffer.from("a key that lies elsewhere") });
     await keyed.transaction((tx) => tx.put(factsOf("a"), filesOf("a")));
@@ -182,7 +182,7 @@ describe("a lock that is sealed with a key", () => {
     const forged = { ...wider, grantsDigest: grantsDigest(wider) };
     writeFileSync(join(dir, "creel.lock"), lockText(new Map([["a", { ...forged, seal: sealOf(forged, undefined) }]]), undefined));
     await expect(keyed.load("a")).rejects.toEqual(refusal("ERR_STATE_LOCK", "creel.lock", '"plugins.a"', "not sealed with a key"));
-    // Without a key, that is a valid lock: what a seal is worth is written in lock.ts.
+    // Without a key, that is a valid lock: lock.ts says what a seal is worth.
     expect((await openState(dir).read()).get("a")!.grants.env).toEqual(["HOME"]);
   });
 });

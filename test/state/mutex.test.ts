@@ -1,4 +1,7 @@
-/** One at a time changes the state folder; whoever waits is told for whom, and nobody waits for the dead. */
+/**
+ * One process at a time changes the state folder. The message for those that wait names the owner, and none waits for a
+ * dead process.
+ */
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { exclusively } from "../../src/state/mutex.ts";
 import { openState } from "../../src/state/state.ts";
-import { collectGarbage } from "../../src/sandbox/garbage.ts";
+import { collectGarbage } from "../../src/sandbox/lane/cell/garbage.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { Child } from "./child.ts";
 
@@ -31,7 +34,7 @@ describe("the mutex of a state folder", () => {
     expect(existsSync(join(dir, "mutex.json"))).toBe(false);
   });
 
-  it("is not waited for for ever, and the message names the other process and what it does", async () => {
+  it("times out for those that wait, with a message that names the other process and what it does", async () => {
     const { dir } = openState(join(folder({}, QUICK), "state"));
     const child = new Child().order({ kind: "hold", dir });
     await child.said(1);
@@ -39,25 +42,25 @@ describe("the mutex of a state folder", () => {
     await expect(waiting).rejects.toMatchObject({ code: "ERR_STATE_BUSY" });
     await expect(waiting).rejects.toThrow(
       new RegExp(
-        `^${dir} is being changed by process ${child.pid} \\(creel install slow-plugin, since 2\\d{3}-.*Z\\), and was waited for for 50 ms$`,
+        `^timed out after 50 ms waiting for process ${child.pid} \\(creel install slow-plugin, since 2\\d{3}-.*Z\\) to release the lock on ${dir}$`,
       ),
     );
     // Readers do not wait.
     expect(await openState(dir).read()).toEqual(new Map());
-    // Nobody waits for somebody who was killed, and nobody has to find out.
+    // A killed process releases the mutex without any check by others.
     const next = exclusively(dir, { waitMs: 30_000 }, async () => "in");
     child.kill();
     expect(await next).toBe("in");
   });
 
-  it("of somebody inside their own work is a mistake that is told", async () => {
+  it("requested again inside its own work times out with an error", async () => {
     const dir = folder({}, QUICK);
     const nested = exclusively(dir, { what: "the outer work" }, () => exclusively(dir, { waitMs: 20 }, nothing));
     await expect(nested).rejects.toThrow(`process ${process.pid} (the outer work`);
     await expect(exclusively(dir, { waitMs: 20 }, async () => "free again")).resolves.toBe("free again");
   });
 
-  it("is held as long as the work lasts, even if nobody remembers the work", async () => {
+  it("is held as long as the work lasts, even if the work is unreachable", async () => {
     const dir = folder({}, QUICK);
     const entered = Promise.withResolvers<void>();
     void exclusively(dir, {}, () => {
@@ -79,7 +82,7 @@ describe("the mutex of a state folder", () => {
         writeFileSync(join(dir, "mutex.json"), text);
         await exclusively(dir, { waitMs: 5 }, nothing);
       });
-      await expect(blocked).rejects.toThrow("is being changed by another process, and");
+      await expect(blocked).rejects.toThrow("waiting for another process to release the lock");
     }
   });
 

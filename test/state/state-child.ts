@@ -1,6 +1,6 @@
 /**
- * A process that changes a state folder until it is killed, by its parent or by itself. It waits for one line of JSON, so that it can be
- * started ahead of time, and says what it has done.
+ * A process that changes a state folder until it is killed, by its parent or by itself. It waits for one line of JSON,
+ * so that it can start ahead of time, and prints what it has done.
  */
 import fs from "node:fs";
 import { flushCompileCache, syncBuiltinESMExports } from "node:module";
@@ -13,13 +13,13 @@ import { factsOf, filesOf } from "./state-world.ts";
 export type Order =
   /** Change after change, from this number on. */
   | { readonly kind: "random"; readonly dir: string; readonly seed: number; readonly from: number }
-  /** One change, with an end before the file operation of that number; what is being written then is written by half. */
+  /** One change that ends before the file operation of that number; a file being written then is written by half. */
   | { readonly kind: "step"; readonly dir: string; readonly at: number }
-  /** So many changes, each of which counts up a number that all share. */
+  /** This many changes, each of which increments a shared number. */
   | { readonly kind: "count"; readonly dir: string; readonly own: string; readonly times: number }
   /** Takes the mutex and keeps it. */
   | { readonly kind: "hold"; readonly dir: string }
-  /** Opens a workspace, says where, and keeps it. */
+  /** Opens a workspace, prints where, and keeps it. */
   | { readonly kind: "work"; readonly dir: string };
 
 const say = (text: string) => fs.writeSync(1, `${text}\n`);
@@ -31,7 +31,7 @@ async function random(state: State, seed: number, from: number): Promise<never> 
   }
 }
 
-/** Every operation that changes something, as long as it is not over. */
+/** Every operation that changes something before the end. */
 function endAt(at: number): void {
   let done = 0;
   const step = (meanwhile?: () => void): void => {
@@ -97,7 +97,7 @@ async function obey(order: Order): Promise<void> {
   );
 }
 
-// Whoever is killed does not get to it.
+// A process that was killed does not get here.
 flushCompileCache();
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,11 +1,13 @@
-/** Changes of a state folder that follow from a number, so that whoever watches a process knows what it was about to do. */
+/**
+ * Changes of a state folder that follow from a number, so that a watching test knows what a process was about to do.
+ */
 import { createHash } from "node:crypto";
 import type { Transaction } from "../../src/state/transaction.ts";
 import { factsOf, filesOf } from "./state-world.ts";
 
 const IDS = ["a", "b", "@scope/c", "d"];
 
-/** What is installed, as the inventory says it. */
+/** What is installed, as the inventory shows it. */
 export type Model = ReadonlyMap<string, string>;
 
 function choose(seed: number, number: number): { id: string; dice: number } {

@@ -1,4 +1,4 @@
-/** Plugins that were never written, for tests of the state folder: small, and different for every number. */
+/** Plugins that exist only for tests of the state folder: small, and different for every number. */
 import type { PluginFacts } from "../../src/state/lock.ts";
 import type { State } from "../../src/state/state.ts";
 
@@ -33,7 +33,10 @@ export function filesOf(id: string, n = 0, more: Readonly<Record<string, string>
   return new Map(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
 }
 
-/** What is installed, as `id@number`, each loaded and so compared with what was put there. A number with a dash is disabled. */
+/**
+ * What is installed, as `id@number`, each loaded and so compared with what was installed. A number with a dash is
+ * disabled.
+ */
 export async function inventory(state: State): Promise<string[]> {
   const entries = [...(await state.read()).values()];
   const found = entries.map(async ({ id, enabled }) => {

@@ -1,4 +1,7 @@
-/** The state folder: what is loaded is what was installed, byte for byte; a change happens at once or not at all. */
+/**
+ * The state folder: what is loaded is what was installed, byte for byte; a change is committed as a whole or not at
+ * all.
+ */
 import {
   chmodSync,
   existsSync,
@@ -21,7 +24,7 @@ import { openState } from "../../src/state/state.ts";
 import type { State, StateOptions } from "../../src/state/state.ts";
 import { readStored } from "../../src/state/store.ts";
 import type { Content } from "../../src/state/store.ts";
-import { collectGarbage } from "../../src/sandbox/garbage.ts";
+import { collectGarbage } from "../../src/sandbox/lane/cell/garbage.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { Child } from "./child.ts";
 import { factsOf, filesOf, inventory } from "./state-world.ts";
@@ -55,7 +58,7 @@ describe("an installed plugin", () => {
     expect(`sha256-${execFileSync("sha256sum", ["SHA256SUMS"], { cwd: root, encoding: "utf8" }).split(" ")[0]}`).toBe(entry.store);
   });
 
-  it("has files that nobody writes to by accident, in a folder that is nobody else's", async () => {
+  it("has read-only files in a folder that only its owner may enter", async () => {
     const { state, root } = await withOne();
     expect(statSync(join(root, "bundle.js")).mode & 0o777).toBe(0o444);
     expect(statSync(state.dir).mode & 0o777).toBe(0o700);
@@ -85,7 +88,7 @@ describe("an installed plugin", () => {
 
   it("does not load when a file was added, removed, cut off, or is a link now", async () => {
     const { state, root } = await withOne({ "package/a.ts": "a" });
-    const refused = (name: string) => expect(state.load("a")).rejects.toThrow(`the plugin "a" is not loaded: ${join(root, name)} `);
+    const refused = (name: string) => expect(state.load("a")).rejects.toThrow(`Creel did not load the plugin "a": ${join(root, name)} `);
     mkdirSync(join(root, "package/more"));
     writeFileSync(join(root, "package/more/b.ts"), "b");
     await refused("package/more/b.ts");
@@ -105,9 +108,9 @@ describe("an installed plugin", () => {
   });
 
   it("with a large file is loaded too, and does not load when a byte of that was changed", async () => {
-    const { state, root } = await withOne({ "own.json": JSON.stringify("x".repeat(LIMITS.readAtOnceBytes)) });
+    const { state, root } = await withOne({ "own.json": JSON.stringify("x".repeat(LIMITS.state.readAtOnceBytes)) });
     const { files } = await state.load("a");
-    expect(files.get("own.json")!.length).toBe(LIMITS.readAtOnceBytes + 2);
+    expect(files.get("own.json")!.length).toBe(LIMITS.state.readAtOnceBytes + 2);
     const path = join(root, "own.json");
     chmodSync(path, 0o600);
     writeFileSync(path, readFileSync(path, "utf8").replace("xx", "xy"));
@@ -116,7 +119,7 @@ describe("an installed plugin", () => {
 
   it("with many files does not hold up the event loop until all of them are read", async () => {
     const { state, entry } = await withOne(Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`package/${at}.txt`, `${at}`])));
-    // A clock on which every glance at it takes a millisecond.
+    // A clock that advances a millisecond with every read.
     let nowMs = performance.now();
     const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs++);
     onTestFinished(() => clock.mockRestore());
@@ -124,7 +127,7 @@ describe("an installed plugin", () => {
     const reading = readStored(state.dir, entry.store, () => true).finally(() => (loop.isOver = true));
     for (; !loop.isOver; loop.turns++) await setImmediate();
     expect((await reading).size).toBe(103);
-    expect(loop.turns).toBeGreaterThanOrEqual(Math.floor(103 / LIMITS.readingMs));
+    expect(loop.turns).toBeGreaterThanOrEqual(Math.floor(103 / LIMITS.state.readingMs));
   });
 
   it("is mended by being installed again", async () => {
@@ -142,7 +145,7 @@ describe("an installed plugin", () => {
     expect([stored(state), readdirSync(join(state.dir, "staging"))]).toEqual([[entry.store], []]);
   });
 
-  it("that is not there is said not to be", async () => {
+  it("that does not exist is reported as missing", async () => {
     const { state } = await withOne();
     await expect(state.load("b")).rejects.toMatchObject({ code: "ERR_STATE_UNKNOWN", message: 'no plugin "b" is installed' });
     await expect(state.transaction((tx) => tx.remove("b"))).rejects.toMatchObject({ code: "ERR_STATE_UNKNOWN" });
@@ -175,16 +178,16 @@ describe("a transaction", () => {
       throw new Error("on second thoughts");
     });
     await expect(failing).rejects.toThrow("on second thoughts");
-    // An error of the work's own stays one, even if it is about files.
+    // An error of the work itself stays as it is, even if it is about files.
     await expect(state.transaction(() => readFileSync(join(state.dir, "nothing")))).rejects.toMatchObject({ code: "ENOENT" });
     expect(readFileSync(join(state.dir, "creel.lock"))).toEqual(before);
     expect(await inventory(state)).toEqual(["a@0"]);
   });
 
-  it("cannot be used when it is over", async () => {
+  it("cannot be used after it has ended", async () => {
     const { state } = await withOne();
     const tx = await state.transaction((given) => given);
-    expect(() => tx.remove("a")).toThrow("the transaction is over");
+    expect(() => tx.remove("a")).toThrow("the transaction has ended");
     expect(await inventory(state)).toEqual(["a@0"]);
   });
 
@@ -218,7 +221,7 @@ describe("a transaction", () => {
   });
 });
 
-describe("what nobody refers to any more", () => {
+describe("a folder that no plugin refers to any more", () => {
   it("is kept for a while, for those who have just read the lock, and then removed by the next change", async () => {
     const { state, entry } = await withOne();
     await state.transaction((tx) => tx.put(factsOf("a", 1), filesOf("a", 1)));

@@ -43,7 +43,7 @@ export function actor(id: string, { priority, on = HOOKS, options, hooks }: Acto
     source: SOURCE,
     config: { on: [...on], options: { ...(priority !== undefined && { priority }), ...options } },
     // A generous budget: on a busy machine a turn may take long without doing much.
-    hooks: { allowConversationAccess: true, cpuMs: 2_000, ...hooks },
+    hooks: { allowConversationAccess: true, allowInstallDecisions: true, cpuMs: 2_000, ...hooks },
   };
 }
 
@@ -70,13 +70,14 @@ export const patched = (script: Script) => ({
 
 /** Asks an actor for a value of its state. */
 export async function ask(
-  host: { run(hook: "message_sending", event: object): Promise<unknown> },
+  host: { run(hook: "message_sending", event: object, ctx: { channelId: string }): Promise<unknown> },
   id: string,
   expression: string,
 ): Promise<unknown> {
   const outcome = (await host.run(
     "message_sending",
     sending({ [id]: `return { cancelReason: JSON.stringify(${expression}) ?? "null" }` }),
+    { channelId: "chat" },
   )) as {
     result?: { cancelReason?: string };
   };

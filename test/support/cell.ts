@@ -10,6 +10,7 @@ export async function does(host: Pick<Host, "run">, id: string, body: string): P
     sending({
       [id]: `async let value; try { value = await (async () => { ${body} })(); } catch (error) { value = { code: error.code ?? error.name, message: error.message }; } return { cancelReason: JSON.stringify(value ?? null) };`,
     }),
+    { channelId: "chat" },
   );
   expect(outcome.calls.filter(({ status }) => status !== "ok")).toEqual([]);
   return JSON.parse(outcome.result!.cancelReason!);

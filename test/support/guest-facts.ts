@@ -1,5 +1,5 @@
 /** What a cell is told about a plugin and its world when a test opens one without a host. */
-import type { GuestFacts } from "../../src/protocol/guest-world.ts";
+import type { GuestFacts } from "../../src/protocol/guest-surface/world.ts";
 
 export const FACTS = JSON.stringify({
   api: { id: "test", name: "test", pluginConfig: {} },

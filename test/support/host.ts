@@ -2,10 +2,13 @@
  * Hosts for tests: one suite for both isolations, one host shared by the tests of a suite, loggers that
  * are silent or remember, and a way to await a fact instead of sleeping.
  */
+import { basename } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { openHost } from "creel";
+import { silentLogger } from "../../src/host/report/silent-logger.ts";
 import type { Catalog, FactName, Facts, Host, HookTable, Logger, OpenOptions, Outcome, PluginSpec } from "creel";
 
+export { silentLogger as silent };
 export { until } from "./until.ts";
 
 export const ISOLATIONS = ["thread", "process"] as const;
@@ -17,8 +20,6 @@ export function contract(name: string, suite: (isolation: Isolation) => void): v
     suite(isolation);
   });
 }
-
-export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 export interface Line {
   readonly level: keyof Logger;
@@ -33,8 +34,34 @@ export function recorder(): { readonly logger: Logger; readonly lines: Line[] } 
   return { lines, logger: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") } };
 }
 
+/** With several lanes the plugins are pinned to them in turn, so that chains cross lanes; see `openUnpinned`. */
 export function open<Own extends HookTable = {}>(isolation: Isolation, options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
-  return openHost({ lanes: 1, logger: silent, ...options, config: plain(options.config), isolation });
+  return openUnpinned(isolation, { ...options, config: inTurn(options) });
+}
+
+/** The host decides which plugin lives in which lane. */
+export function openUnpinned<Own extends HookTable = {}>(
+  isolation: Isolation,
+  options: OpenOptions<Own> = {},
+): Promise<Host<Catalog & Own>> {
+  return openHost({ lanes: 1, logger: silentLogger, ...options, config: plain(options.config), isolation });
+}
+
+function inTurn({ lanes = 1, plugins = [], config = {} }: OpenOptions<HookTable>): NonNullable<OpenOptions["config"]> {
+  if (lanes === 1 || typeof config === "string") return config;
+  const given = config.plugins?.entries ?? {};
+  const pins = plugins.map((spec, at) => {
+    const id = spec.id ?? basename("path" in spec ? spec.path : "", ".js");
+    return [id, { lane: at % lanes, ...given[id] }];
+  });
+  return { ...config, plugins: { ...config.plugins, entries: { ...given, ...Object.fromEntries(pins) } } };
+}
+
+const OFFERED: ReadonlySet<string> = new Set(["getSession", "patchSession", "requestApproval"]);
+
+/** What a host is given of a gateway that has more members, for the test to look at. */
+export function offered(gateway: NonNullable<OpenOptions["gateway"]>): NonNullable<OpenOptions["gateway"]> {
+  return Object.fromEntries(Object.entries(gateway).filter(([name]) => OFFERED.has(name)));
 }
 
 /** A spare process per host, and walls that every test file would have to try first, double the time the tests take; those that are about them say so. */

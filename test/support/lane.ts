@@ -1,26 +1,37 @@
 /** A lane that is played by the test: what the host sent to it, and a way to answer anything at all. */
-import { LaneClient } from "../../src/host/lanes/lane-client.ts";
-import type { Answers, RunRequest } from "../../src/host/lanes/lane-client.ts";
-import { pack } from "../../src/protocol/frame.ts";
-import type { Link } from "../../src/protocol/link.ts";
-import { PROTOCOL_VERSION } from "../../src/protocol/messages.ts";
-import type { Route } from "../../src/protocol/messages.ts";
+import { LaneClient } from "../../src/host/supervisor/lane-client.ts";
+import type { Answers, RunRequest } from "../../src/host/supervisor/lane-client.ts";
+import { pack } from "../../src/transport/frames.ts";
+import type { Link } from "../../src/transport/link.ts";
+import { PROTOCOL_VERSION } from "../../src/protocol/messages/host-lane.ts";
+import type { Route } from "../../src/protocol/messages/host-lane.ts";
 
 export class PlayedLink implements Link {
   readonly sent: string[] = [];
   #hear: (frames: readonly string[]) => void = () => {};
-  #end: (why: string) => void = () => {};
+  #end: (why: string, isBroken: boolean) => void = () => {};
+  isPaused = false;
+  unsentBytes = 0;
   onFrames(listener: (frames: readonly string[]) => void): void {
     this.#hear = listener;
   }
-  onEnd(listener: (why: string) => void): void {
+  onEnd(listener: (why: string, isBroken: boolean) => void): void {
     this.#end = listener;
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
   }
   send(frames: readonly string[]): void {
     this.sent.push(...frames);
   }
   close(): void {
-    this.#end("closed");
+    this.end("closed");
+  }
+  end(why: string, isBroken = false): void {
+    this.#end(why, isBroken);
   }
   /** The lane says something. */
   say(...frames: string[]): void {
@@ -38,21 +49,24 @@ export class PlayedLink implements Link {
 export interface PlayedLane {
   readonly lane: LaneClient;
   readonly link: PlayedLink;
-  readonly condemned: string[];
-  readonly heard: string[];
+  readonly replaced: string[];
+  readonly received: string[];
+  readonly ended: [why: string, isBroken: boolean][];
 }
 
 export function playedLane(message: (kind: string) => void = () => {}): PlayedLane {
-  const condemned: string[] = [];
-  const heard: string[] = [];
+  const replaced: string[] = [];
+  const received: string[] = [];
+  const ended: [string, boolean][] = [];
   const lane = new LaneClient(0, {
     message: ({ kind }) => {
       message(kind);
-      heard.push(kind);
+      received.push(kind);
     },
-    condemned: (why) => condemned.push(why),
+    replace: (why) => replaced.push(why),
+    ended: (why, isBroken) => ended.push([why, isBroken]),
   });
-  return { lane, link: new PlayedLink(), condemned, heard };
+  return { lane, link: new PlayedLink(), replaced, received, ended };
 }
 
 /** Starts a run of so many steps; gives the promise of its answers. */

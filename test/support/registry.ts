@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { pack } from "../../src/install/npm.ts";
+import { pack } from "../../src/install/fetch/npm.ts";
 import { folder } from "./files.ts";
 
 export interface Registry extends AsyncDisposable {

@@ -4,19 +4,20 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { SERVE_PROTOCOL } from "../../src/protocol/serve.ts";
 import { serve } from "../../src/serve/server.ts";
 import type { Served, ServeOptions } from "../../src/serve/server.ts";
 import { folder } from "./files.ts";
 import { silent } from "./host.ts";
 
 /** A path in a folder that only we may enter. */
-export function place(): string {
+export function socketPath(): string {
   return join(folder({}), "s.sock");
 }
 
 export function served(options: Partial<ServeOptions> = {}): Promise<Served> {
   const config = { sandbox: { spare: false, walls: "none" } } as const;
-  return serve({ socket: place(), isolation: "thread", lanes: 1, logger: silent, config, ...options });
+  return serve({ socket: socketPath(), isolation: "thread", lanes: 1, logger: silent, config, ...options });
 }
 
 export type Frame = Record<string, unknown>;
@@ -35,7 +36,7 @@ export class RawClient implements Disposable {
 
   static async welcome(path: string, more: object = {}): Promise<RawClient> {
     const client = new RawClient(path);
-    client.say({ hello: { protocol: 1, token: client.token, ...more } });
+    client.say({ hello: { protocol: SERVE_PROTOCOL, token: client.token, ...more } });
     await client.next("welcome");
     return client;
   }
@@ -48,12 +49,17 @@ export class RawClient implements Disposable {
     this.socket.write(`${JSON.stringify(frame)}\n`);
   }
 
+  /** The next frame; undefined: it was hung up on. */
+  async any(): Promise<Frame | undefined> {
+    const { value: line, done } = await this.#lines.next();
+    return done ? undefined : (JSON.parse(line) as Frame);
+  }
+
   /** The next frame with this key; undefined: it was hung up on. */
   async next(key: string, value?: unknown): Promise<Frame | undefined> {
     for (;;) {
-      const { value: line, done } = await this.#lines.next();
-      if (done) return undefined;
-      const frame = JSON.parse(line) as Frame;
+      const frame = await this.any();
+      if (frame === undefined) return undefined;
       if (key in frame && (value === undefined || frame[key] === value)) return frame;
     }
   }

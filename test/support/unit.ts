@@ -1,5 +1,5 @@
-/** A unit that is played by the test: its links, what was seen of it, its life and its death. */
-import type { LaneUnit, UnitWatcher } from "../../src/host/lanes/unit.ts";
+/** A unit that is played by the test: its links, what was seen of it, its life and its loss. */
+import type { LaneUnit, UnitEvents } from "../../src/host/supervisor/unit.ts";
 import { PlayedLink } from "./lane.ts";
 
 export class PlayedUnit implements LaneUnit {
@@ -8,7 +8,7 @@ export class PlayedUnit implements LaneUnit {
   readonly #ended = Promise.withResolvers<string>();
   readonly ended = this.#ended.promise;
   isClosed = false;
-  watcher: UnitWatcher | undefined;
+  events: UnitEvents | undefined;
   bytes: number | undefined;
   pings = 0;
   onPing: () => void = () => {};
@@ -16,11 +16,15 @@ export class PlayedUnit implements LaneUnit {
   constructor(lanes: number) {
     this.links = Array.from({ length: lanes }, () => new PlayedLink());
   }
-  watch(watcher: UnitWatcher): void {
-    this.watcher = watcher;
+  observe(events: UnitEvents): void {
+    this.events = events;
   }
-  residentBytes(): number | undefined {
+  rssBytes(): number | undefined {
     return this.bytes;
+  }
+  tightened = 0;
+  tighten(): void {
+    this.tightened += 1;
   }
   ping(): void {
     this.pings += 1;

@@ -2,13 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const CACHE = new URL("../../src/sandbox/compile-cache.ts", import.meta.url).href;
+const CACHE = new URL("../../src/sandbox/process/compile-cache.ts", import.meta.url).href;
 const SCRIPT = `
   import { flushCompileCache } from "node:module";
   const sandbox = ${JSON.stringify(new URL("../../src/sandbox/", import.meta.url).href)};
-  const host = ${JSON.stringify(new URL("../../src/host/", import.meta.url).href)};
-  for (const name of ["pool.ts", "watcher.ts", "main.ts"]) await import(sandbox + name);
-  await import(host + "bundler-build.ts");
+  const bundler = ${JSON.stringify(new URL("../../src/bundler/", import.meta.url).href)};
+  for (const name of ["process/pool.ts", "process/stall-detector.ts", "lane/thread.ts"]) await import(sandbox + name);
+  await import(bundler + "child/build.ts");
   flushCompileCache();
 `;
 

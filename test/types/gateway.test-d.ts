@@ -3,7 +3,7 @@
 import { expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import { CreelError, defineHook, openHost } from "creel";
-import type { Catalog, EventOf, Host, Outcome, PluginReport } from "creel";
+import type { ApprovalQuestion, Catalog, EventOf, Host, Outcome, PluginReport, RememberedApproval } from "creel";
 
 declare const host: Host;
 
@@ -12,8 +12,10 @@ test("a hook is known by its name", () => {
     "before_tool_call",
     { toolName: "t", params: {} },
     { toolName: "t" },
-    { signal: AbortSignal.abort() },
+    { signal: AbortSignal.abort(), remember: false, requestApproval: async ({ requests }) => (requests.length > 1 ? "deny" : null) },
   );
+  // @ts-expect-error no decision
+  void host.run("before_tool_call", { toolName: "t", params: {} }, undefined, { requestApproval: async () => "yes" });
   // @ts-expect-error misspelt hook
   void host.run("before_tool_cal", { toolName: "t", params: {} });
   // @ts-expect-error misspelt hook
@@ -37,17 +39,23 @@ test("a result has the type of its hook", async () => {
   const tool = await host.run("before_tool_call", { toolName: "t", params: {} });
   expectTypeOf(tool.result!.params).toEqualTypeOf<Record<string, unknown> | undefined>();
   expectTypeOf(tool.result!.block).toEqualTypeOf<boolean | undefined>();
-  expectTypeOf(tool.decision).toEqualTypeOf<"pass" | "block" | "cancel" | "abort" | "handled">();
+  expectTypeOf(tool.decision).toEqualTypeOf<"pass" | "block">();
+  const message = await host.run("message_sending", { to: "a", content: "b" });
+  expectTypeOf(message.decision).toEqualTypeOf<"pass" | "cancel">();
+  // @ts-expect-error this hook cannot end so
+  void (message.decision === "handled");
   // @ts-expect-error no such field in this hook's result
   void tool.result?.content;
-  const send = await host.run("message_sending", { to: "x", content: "y" });
+  // @ts-expect-error requests for approval are settled when there is an outcome
+  void tool.result?.requireApproval;
+  const send = await host.run("message_sending", { to: "x", content: "y" }, { channelId: "chat" });
   expectTypeOf(send.result!.content).toEqualTypeOf<string | undefined>();
   const end = await host.run("agent_end", { messages: [], success: true });
   expectTypeOf(end.result).toEqualTypeOf<undefined>();
 });
 
 test("emit is for observe hooks, runSync for sync hooks", () => {
-  expectTypeOf(host.emit("agent_end", { messages: [], success: true })).toEqualTypeOf<void>();
+  expectTypeOf(host.emit("agent_end", { messages: [], success: true })).toEqualTypeOf<{ readonly kept: Promise<void> } | undefined>();
   // @ts-expect-error a gate cannot be emitted: somebody must hear its decision
   host.emit("before_tool_call", { toolName: "t", params: {} });
   // @ts-expect-error a sync hook cannot be emitted
@@ -77,7 +85,7 @@ test("hooks of the gateway's own are typed like the catalog's", async () => {
     result: z.undefined(),
   });
   const own = await openHost({ hooks: { ping, note } });
-  expectTypeOf(await own.run("ping", { n: 1 })).toEqualTypeOf<Outcome<{ pong?: string | undefined }>>();
+  expectTypeOf(await own.run("ping", { n: 1 })).toEqualTypeOf<Outcome<{ pong?: string | undefined }, "pass" | "block">>();
   // @ts-expect-error a wrong event of an own hook
   void own.run("ping", { n: "1" });
   own.emit("note", { text: "x" });
@@ -112,6 +120,27 @@ test("the host is disposable, its reports and errors are typed", () => {
   void new CreelError("ERR_NO_SUCH");
   // @ts-expect-error no such isolation
   void openHost({ isolation: "vm" });
+  void openHost({ allowFailed: true, plugins: [{ path: "x", required: true }] });
+  // @ts-expect-error true or false
+  void openHost({ allowFailed: "yes" });
+  // @ts-expect-error misspelt
+  void openHost({ alowFailed: true });
+  // @ts-expect-error true or false
+  void openHost({ plugins: [{ path: "x", required: "yes" }] });
+  // @ts-expect-error misspelt
+  void openHost({ gateway: { requestAproval: async () => "deny" } });
+  expectTypeOf<PluginReport["isRequired"]>().toEqualTypeOf<boolean>();
+  expectTypeOf<PluginReport["hooks"][number]["failure"]>().toEqualTypeOf<"open" | "closed">();
+  expectTypeOf<PluginReport["hooks"][number]["ifItFails"]>().toEqualTypeOf<string>();
   // @ts-expect-error a plugin has a path or a source
   void openHost({ plugins: [{ id: "x" }] });
+});
+
+test("a question has every request and every change; an always has its whole key", () => {
+  expectTypeOf<ApprovalQuestion["requests"][number]>().toExtend<{ pluginId: string; title: string; description: string }>();
+  expectTypeOf<ApprovalQuestion["changes"][number]>().toExtend<{ pluginId: string; params: Record<string, unknown> }>();
+  expectTypeOf(host.approvals()).toEqualTypeOf<RememberedApproval[]>();
+  host.revokeApproval({ pluginId: "p", toolName: "t", agentId: undefined });
+  // @ts-expect-error whose it is must be said
+  host.revokeApproval({ toolName: "t", agentId: undefined, title: "Run it?" });
 });

@@ -32,6 +32,33 @@ test("a handler returns the result of its hook, a promise of it, or nothing", ()
   api.on("before_tool_call", () => ({ requireApproval: { title: "t", description: "d", severity: "fatal" } }));
 });
 
+test("a result field that the hook does not have is an error on every branch", () => {
+  // @ts-expect-error beside a field that exists
+  api.on("before_tool_call", () => ({ blok: true, blockReason: "x" }));
+  // @ts-expect-error on one branch of several
+  api.on("before_tool_call", (event) => {
+    if (event.toolName === "exec") return { block: true, blockReason: "x" };
+    if (event.toolName === "read") return { params: {}, blok: true };
+    return undefined;
+  });
+  // @ts-expect-error by promise
+  api.on("before_tool_call", async (event) => (event.toolName === "x" ? { block: true } : { parms: {}, block: false }));
+  // @ts-expect-error in a conditional
+  api.on("message_sending", ({ content }) => (content ? { content, cancle: true } : undefined));
+  // @ts-expect-error nothing is blocked by a reason alone
+  api.on("before_tool_call", () => ({ blockReason: "x" }));
+  // @ts-expect-error nothing is cancelled by a reason alone
+  api.on("message_sending", (event) => (event.to === "x" ? { cancelReason: "x" } : undefined));
+  api.on("before_tool_call", ({ params, toolName }) => {
+    if (toolName === "exec") return { block: params.command === "rm", blockReason: "no" };
+    if (toolName === "ask") return { requireApproval: { title: "t", description: "d" } };
+    return toolName === "read" ? { params: { ...params, path: "/" } } : undefined;
+  });
+  // What is typed as anything is not judged.
+  api.on("before_tool_call", () => JSON.parse("{}"));
+  expectTypeOf<{ block: true; blockReason: string }>().toExtend<HookAnswer<"before_tool_call">>();
+});
+
 test("an observer may return anything, a synchronous handler no promise", () => {
   expectTypeOf<Promise<number>>().toExtend<HookAnswer<"agent_end">>();
   api.on("agent_end", () => 5);

@@ -1,11 +1,11 @@
 // What does a cell cost to start, with the whole of the guest's world in it? Against an isolate with a context and nothing else. Cells start
 // when a host opens, when a plugin is reloaded, and after every kill, so it is part of how quickly a gateway is whole again.
-import { limitsOf, pluginBudget } from "../../../src/host/budget.ts";
-import { guestCode } from "../../../src/host/guest-code.ts";
-import { Gauge, GAUGE_BYTES } from "../../../src/protocol/gauge.ts";
+import { limitsOf, pluginBudget } from "../../../src/host/plugins/budget.ts";
+import { guestCode } from "../../../src/bundler/guest-code.ts";
+import { LaneStatus, LANE_STATUS_BYTES } from "../../../src/transport/lane-status.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { GUEST_GLOBALS, GUEST_MODULES } from "../../../src/protocol/surface.ts";
-import { Cell, GuestCode } from "../../../src/sandbox/cell.ts";
+import { GUEST_GLOBALS, GUEST_MODULES } from "../../../src/protocol/guest-surface/surface.ts";
+import { Cell, GuestCode } from "../../../src/sandbox/lane/cell/cell.ts";
 import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { contestant } from "../../../src/cli/bench/contestant.ts";
@@ -27,10 +27,10 @@ const GREEDY = `module.exports = (api) => {
 async function cells(name: string, code: string): Promise<Contestant> {
   const guest = new GuestCode(await guestCode());
   const limits = limitsOf(pluginBudget(undefined, undefined));
-  const gauge = new Gauge(new SharedArrayBuffer(GAUGE_BYTES), 0);
+  const laneStatus = new LaneStatus(new SharedArrayBuffer(LANE_STATUS_BYTES), 0);
   return contestant(name, () => {
-    const cell = new Cell(guest, { cell: 1, plugin: "bench", limits, code, facts: FACTS, hasFineClock: false }, gauge);
-    const end = cell.load(LIMITS.loadWallMs);
+    const cell = new Cell(guest, { cell: 1, plugin: "bench", limits, code, facts: FACTS, hasFineClock: false }, laneStatus);
+    const end = cell.load(LIMITS.call.loadWallMs);
     if (end.end !== "result") throw new Error(`the cell did not load: ${JSON.stringify(end)}`);
     cell.dispose();
   });

@@ -37,7 +37,7 @@ async function rssWith(count: number): Promise<number> {
     source: `export default (api) => { api.on("message_sending", () => ({ content: "${at}" })); };`,
   }));
   await using host = await openHost({ isolation: "process", lanes: 1, plugins, config: { sandbox: { spare: false, walls: "none" } } });
-  const { calls } = await host.run("message_sending", { to: "x", content: "x" });
+  const { calls } = await host.run("message_sending", { to: "x", content: "x" }, { channelId: "chat" });
   if (calls.length !== count) throw new Error(`${calls.length} of ${count} plugins answered`);
   return Math.max(...(await Promise.all(host.pids().map(rssOf))));
 }

@@ -19,7 +19,7 @@ async function opened(options: OpenOptions, until: "open" | "run" = "open"): Pro
   const started = performance.now();
   await using host = await openHost({ lanes: 1, ...options });
   let took = performance.now() - started;
-  const { calls } = await host.run("message_sending", { to: "x", content: "x" });
+  const { calls } = await host.run("message_sending", { to: "x", content: "x" }, { channelId: "chat" });
   if (until === "run") took = performance.now() - started;
   const wrong = calls.filter(({ status }) => status !== "ok");
   if (calls.length !== COUNT || wrong.length > 0)

@@ -12,16 +12,16 @@ import { turn, turns } from "../../turns.ts";
 import type { Turn } from "../../turns.ts";
 import { over } from "../../../src/cli/bench/measure.ts";
 import type { Series } from "../../../src/cli/bench/measure.ts";
+import { silentLogger } from "../../../src/host/report/silent-logger.ts";
 
 const PLUGINS = 10;
 /** For the spare to be there again: it is started a while after the last one was needed, and nothing tells when it is warm. */
-const SPARE_MS = LIMITS.spareDelayMs + LIMITS.spareAgainMs + 500;
+const SPARE_MS = LIMITS.sandbox.spareDelayMs + LIMITS.sandbox.spareAgainMs + 500;
 
 async function killed(name: string, spare: boolean, stack: AsyncDisposableStack): Promise<Turn<string>> {
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const config = { sandbox: { spare } };
   const host = stack.use(
-    await openHost({ isolation: "process", lanes: 1, plugins: asPlugins(PASSING_GATE, PLUGINS), config, logger: silent }),
+    await openHost({ isolation: "process", lanes: 1, plugins: asPlugins(PASSING_GATE, PLUGINS), config, logger: silentLogger }),
   );
   const run = runner(host, PASSING_GATE);
   return turn(name, async () => {

@@ -8,12 +8,12 @@ import { stoppedByV8 } from "../../floors/stopped.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { turn, turns } from "../../turns.ts";
 import type { Turn } from "../../turns.ts";
+import { silentLogger } from "../../../src/host/report/silent-logger.ts";
 
 const SOURCE = `export default (api) => { api.on("before_tool_call", (event) => { if (event.params.command === "loop") for (;;); }) }`;
 
 async function runaway(isolation: "thread" | "process", stack: AsyncDisposableStack): Promise<Turn<string>> {
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const host = stack.use(await openHost({ isolation, lanes: 1, plugins: [{ id: "runaway", source: SOURCE }], logger: silent }));
+  const host = stack.use(await openHost({ isolation, lanes: 1, plugins: [{ id: "runaway", source: SOURCE }], logger: silentLogger }));
   const run = (command: string) => host.run("before_tool_call", { toolName: "exec", params: { command } }, { toolName: "exec" });
   const names = [`creel, ${isolation}, to the answer`, `creel, ${isolation}, to serving again`];
   return {
@@ -32,7 +32,7 @@ async function runaway(isolation: "thread" | "process", stack: AsyncDisposableSt
         if (served.calls[0]?.status === "quarantined") await host.release("runaway");
         served = await run("ls");
       }
-      return { [names[0]!]: answered - LIMITS.cpuMs, [names[1]!]: performance.now() - started - LIMITS.cpuMs };
+      return { [names[0]!]: answered - LIMITS.call.cpuMs, [names[1]!]: performance.now() - started - LIMITS.call.cpuMs };
     },
   };
 }
@@ -48,7 +48,7 @@ export default {
     ];
     const series = await turns(contestants, effort, { unit: "ms", rounds: Math.ceil(effort.rounds / 8) });
     return {
-      ratios: series.map(({ name, rounds }) => ratio(`${name}, after the budget of ${LIMITS.cpuMs} ms`, rounds, undefined, "ms")),
+      ratios: series.map(({ name, rounds }) => ratio(`${name}, after the budget of ${LIMITS.call.cpuMs} ms`, rounds, undefined, "ms")),
       series,
     };
   },

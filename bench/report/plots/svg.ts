@@ -18,7 +18,7 @@ export function element(name: string, attributes: Attributes, inside = ""): stri
   return inside === "" ? `<${name}${written.join("")}/>` : `<${name}${written.join("")}>${inside}</${name}>`;
 }
 
-export function fixed(value: number): string {
+function fixed(value: number): string {
   return Number(value.toFixed(1)).toString();
 }
 

@@ -14,7 +14,7 @@ const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#3b9bd6",
 const DARK = ["#56b4e9", "#ff8c3a", "#2fd6a3", "#e6a3c8", "#f0c541", "#8fd0ff", "#b58ad6", "#a8a8a8"] as const;
 
 /** Floors are grey everywhere: they are what the others are measured by. */
-export const GREY = LIGHT.length - 1;
+const GREY = LIGHT.length - 1;
 
 const ground = (palette: readonly string[], back: string, ink: string, faint: string, rule: string): string =>
   [

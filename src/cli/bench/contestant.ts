@@ -1,4 +1,6 @@
-/** What a case puts against each other. A contestant does one whole call, from the caller's values to the caller's values. */
+/**
+ * One side of a comparison. A contestant makes one whole call, from the caller's values back to the caller's values.
+ */
 export interface Contestant extends AsyncDisposable {
   readonly name: string;
   /** `at` counts up, so that inputs can rotate. */

@@ -1,4 +1,4 @@
-/** A distribution in few numbers: bins on a logarithmic axis from the lowest to the highest sample that counts. And as one line of blocks. */
+/** A distribution as bins on a logarithmic axis, without outliers, and as one line of block characters. */
 import { quantile } from "./statistics.ts";
 
 export interface Histogram {
@@ -19,12 +19,12 @@ export function histogram(samples: readonly number[]): Histogram {
   const counts = Array.from({ length: from === to ? 1 : BINS }, () => 0);
   for (const sample of positive) {
     if (sample < from || sample > to) continue;
-    counts[place(sample, from, to, counts.length)]! += 1;
+    counts[binOf(sample, from, to, counts.length)]! += 1;
   }
   return { from, to, counts };
 }
 
-function place(value: number, from: number, to: number, bins: number): number {
+function binOf(value: number, from: number, to: number, bins: number): number {
   return Math.min(bins - 1, Math.floor((Math.log(value / from) / (Math.log(to / from) || 1)) * bins));
 }
 
@@ -38,7 +38,7 @@ export function sparklines(all: readonly Histogram[]): string[] {
   return all.map((one) => {
     const columns = Array.from({ length: COLUMNS }, () => 0);
     const width = Math.log(one.to / one.from) / one.counts.length;
-    for (const [at, count] of one.counts.entries()) columns[place(one.from * Math.exp((at + 0.5) * width), from, to, COLUMNS)]! += count;
+    for (const [at, count] of one.counts.entries()) columns[binOf(one.from * Math.exp((at + 0.5) * width), from, to, COLUMNS)]! += count;
     const most = Math.max(...columns, 1);
     return columns.map((count) => (count === 0 ? " " : BLOCKS[Math.ceil((count / most) * BLOCKS.length) - 1])).join("");
   });

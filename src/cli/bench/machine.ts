@@ -11,7 +11,7 @@ export interface Machine {
   readonly node: string;
   readonly v8: string;
   readonly isolatedVm: string;
-  /** One-minute load when the run began: above the number of cores, somebody else is measuring too. */
+  /** One-minute load average when the run began. Above the number of cores, other processes disturb the measurement. */
   readonly load: number;
 }
 

@@ -1,20 +1,21 @@
 /**
- * The method. Absolute times on a shared machine are noise: the same call takes 50 µs now and 200 µs a second later. So all contestants
- * of a case live in one process at the same time and take turns in small blocks, in a new random order each round; a ratio is formed within
- * each round, where both sides had the same weather, and the result is the median of those ratios with a bootstrap interval.
+ * The method. Absolute times on a shared machine are noise: the same call takes 50 µs now and 200 µs a second later. So
+ * all contestants of a case run in one process and take turns in small blocks, in a new random order each round. A
+ * ratio is computed within each round, where both sides had the same conditions. The result is the median of those
+ * ratios with a bootstrap interval.
  */
 import type { Contestant } from "./contestant.ts";
 import { median, quantile, shuffle } from "./statistics.ts";
 
 export interface Effort {
   readonly rounds: number;
-  /** Calls per contestant before anything counts: a gateway runs for days, so what is measured is code that the compilers are done with. */
+  /** Calls per contestant before measuring: a gateway runs for days, so only fully compiled code counts. */
   readonly warmUpCalls: number;
-  /** Enough for the slowest of them; the fast ones get through their calls sooner. */
+  /** Long enough for the slowest contestant; fast ones finish their calls sooner. */
   readonly warmUpMs: number;
-  /** Rounds end after this time, however many they were: a contestant that starts a process per call would go on for minutes. */
+  /** Rounds end after this time, because a contestant that starts a process per call would take minutes. */
   readonly roundsMs: number;
-  /** Told how far it is. */
+  /** Called with the progress. */
   readonly tell?: (step: Step) => void;
 }
 
@@ -32,7 +33,7 @@ export const METHOD = [
   "the ratio shown is the median over rounds, [ ] its 95 % bootstrap interval; times are medians and only for orientation",
 ] as const;
 
-/** What one contestant did. */
+/** The measurements of one contestant. */
 export interface Series {
   readonly name: string;
   readonly unit: "µs" | "ms" | "calls/ms" | "MB";
@@ -50,31 +51,35 @@ export interface LatencyOptions {
   readonly samples?: number;
   /** Calls per sample: more than one where a call is not much longer than reading the clock. */
   readonly callsPerSample?: number;
-  /** Which of a block's samples stands for its round; the median unless told. Lower: the calls that nobody else's work came between. */
+  /**
+   * The quantile of a block's samples that represents its round; the median by default. A lower one picks calls without
+   * interruptions.
+   */
   readonly pick?: number;
 }
 
 /**
- * The other contestants' blocks left this one's threads asleep, on whatever cores, and its caches cold: these calls wake them and are not counted. (On two cores it takes threads
- * ten calls or more to find a core each again. What the first call after a pause takes is another question, with a case of its own.)
+ * While the other contestants ran, this one's threads slept and its caches went cold. These calls wake them and are not
+ * counted. (On two cores, threads need ten calls or more to settle on a core each. Another case measures the first call
+ * after a pause.)
  */
 const SETTLING_CALLS = 30;
 const SETTLING_MS = 10;
 
-/** Rounds as the counted ones, so that the pattern itself is warm. */
+/** Uncounted rounds warm up the pattern of the measurement itself. */
 const UNCOUNTED_ROUNDS = 5;
 /** Fewer do not make an interval. */
 const MIN_ROUNDS = 10;
 
-/** A block is over after this time, and with that many samples: the others are to have the same weather. */
+/** A block ends after this time and at least this many samples, so that all contestants have the same conditions. */
 const BLOCK_MS = 100;
 const MIN_SAMPLES = 3;
 
-/** Who makes fewer calls than this in that time is slow for other reasons than cold code. */
+/** A contestant that makes fewer calls in this time is slow for other reasons than cold code. */
 const SLOW_CALLS = 500;
 const SLOW_MS = 1_000;
 
-/** Calls that wait together are handled together: with many of them, code that runs once for a batch is compiled later. */
+/** Calls in flight are handled in batches: the more there are, the later the code of a batch is compiled. */
 const CALLS_TOGETHER = 16;
 
 /** One call after the other; how long each takes. */
@@ -126,7 +131,7 @@ export function over(subject: Series, floor: Series): number[] {
   return subject.rounds.map((value, round) => value / floor.rounds[round]!);
 }
 
-/** In the way that is measured: calls that are open together take other ways than one call does, in Creel and elsewhere. */
+/** Warms up with the same number of calls in flight as the measurement, since batches take another code path. */
 async function warmUp({ call }: Contestant, { warmUpCalls, warmUpMs }: Effort, inFlight: number): Promise<void> {
   const calls = warmUpCalls * Math.max(1, inFlight / CALLS_TOGETHER);
   const started = performance.now();

@@ -1,8 +1,7 @@
-/** What `creel bench` found, for people: a sentence per hook, then where it comes from. */
-import { duration } from "../ui/duration.ts";
-import { wrap } from "../ui/text.ts";
+/** The result of `creel bench` for people: one sentence per hook, then the numbers behind it. */
+import { duration, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { oneLine } from "../../host/one-line.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { ERRORS } from "../../protocol/errors.ts";
 import { sparklines } from "./histogram.ts";
 import { machineLine } from "./machine.ts";
@@ -18,12 +17,12 @@ export function page(findings: PluginFindings, machine: Machine, terminal: Termi
   for (const cost of hooks) hookLines(cost, terminal);
   if (problems.length > 0) line();
   for (const one of problems) problem(one, terminal);
-  if (hooks.length === 0 && problems.length === 0) line("  it listens to no hook: there is nothing to call");
+  if (hooks.length === 0 && problems.length === 0) line("  it listens to no hook, so there is nothing to measure");
   line();
-  line(paint("gray", "plugin and empty handler take turns, and the ratio is formed within each turn; [ ] is its 95 % interval"));
+  line(paint("gray", "the plugin and an empty handler take turns; the ratio is computed per turn; [ ] is its 95 % interval"));
   line(paint("gray", machineLine(machine)));
   if (machine.load > machine.cores)
-    line(`${paint("yellow", "!")} load ${machine.load} on ${machine.cores} cores: times are too long, and ratios less sure`);
+    line(`${paint("yellow", "!")} load ${machine.load} on ${machine.cores} cores: times are too long, and ratios less precise`);
 }
 
 function loading({ loadMs, emptyLoadMs, memoryMb, emptyMemoryMb, bundleBytes }: PluginFindings, { line, paint }: Terminal): void {
@@ -57,8 +56,7 @@ function hookLines(
       `  cpu ${micro(cpuUs)} per call; with 64 in flight ${perSecond(callsPerSecond)}, empty handler ${perSecond(emptyCallsPerSecond)}`,
     ),
   );
-  if (event === "sample")
-    line(paint("gray", "  called with the smallest event that the hook takes; --hook and --event measure a real one"));
+  if (event === "sample") line(paint("gray", "  called with the smallest valid event; --hook and --event measure a real one"));
 }
 
 function problem({ hook, message, at, fix }: BenchProblem, { line, paint, width }: Terminal): void {

@@ -1,13 +1,14 @@
 /**
- * What `creel bench` finds out about a plugin, in the real sandbox: per hook what a call takes, beside an empty handler that is called in turn with it;
- * what loading it takes; what it takes of memory.
+ * Measures a plugin in the real sandbox for `creel bench`: the cost of a call per hook, compared with an empty handler
+ * that takes turns with it, its load time and its memory.
  */
+import { contextFor } from "../call/context.ts";
 import { exampleOf } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
-import { readConfig } from "../../sdk/config-file.ts";
-import type { PluginSpec } from "../../sdk/options.ts";
-import type { CallBudget } from "../../host/budget.ts";
-import { findPlugin } from "../../host/manifest.ts";
+import { readConfig } from "../../discovery/config-file.ts";
+import type { PluginSpec } from "../../discovery/plugin-spec.ts";
+import type { CallBudget } from "../../host/plugins/budget.ts";
+import { findPlugin } from "../../discovery/manifest.ts";
 import { CATALOG, familyOf } from "../../protocol/catalog.ts";
 import type { HookName } from "../../protocol/catalog.ts";
 import type { CallError } from "../../protocol/outcome.ts";
@@ -106,19 +107,21 @@ export async function benchPlugin({
   const common = { id, version, isolation, error, bundleBytes: bundle?.bytes };
   const nothing = { loadMs: firstLoadMs, emptyLoadMs: undefined, memoryMb: undefined, emptyMemoryMb: undefined, hooks: [], problems: [] };
   if (error) return { ...common, ...nothing };
-  const wanted = new Map<HookName, CallBudget>();
-  for (const { hook: key, budget } of listened) for (const name of hooksOf(key)) if (!only || only.includes(name)) wanted.set(name, budget);
+  const measured = new Map<HookName, CallBudget>();
+  for (const { hook: key, budget } of listened)
+    for (const name of hooksOf(key)) if (!only || only.includes(name)) measured.set(name, budget);
   const problems: BenchProblem[] = (only ?? [])
-    .filter((hook) => !wanted.has(hook))
-    .map((hook) => ({ hook, message: "the plugin does not listen to it", at: undefined, fix: '"creel check" says what it listens to' }));
-  if (wanted.size === 0) return { ...common, ...nothing, problems };
-  const emptySpec: PluginSpec = { id: EMPTY, source: emptySource([...wanted.keys()]) };
+    .filter((hook) => !measured.has(hook))
+    .map((hook) => ({ hook, message: "the plugin does not listen to it", at: undefined, fix: '"creel check" lists its hooks' }));
+  if (measured.size === 0) return { ...common, ...nothing, problems };
+  const emptySpec: PluginSpec = { id: EMPTY, source: emptySource([...measured.keys()]) };
   await using empty = await Subject.open(EMPTY, [emptySpec], options);
   const effort: Effort = { ...(isQuick ? QUICK : FULL), tell: progress.step };
   const hooks: HookCost[] = [];
-  for (const [at, [hook, budget]] of [...wanted].entries()) {
-    progress.begin(`[${at + 1}/${wanted.size}] ${hook}`);
-    const call: CallInput = input ?? { hook, event: exampleOf(CATALOG[hook]), ctx: undefined };
+  for (const [at, [hook, budget]] of [...measured].entries()) {
+    progress.begin(`[${at + 1}/${measured.size}] ${hook}`);
+    const event = exampleOf(CATALOG[hook]);
+    const call: CallInput = input ?? { hook, event, ctx: contextFor(CATALOG[hook], event) };
     try {
       hooks.push({ ...(await costOf(subject, empty, call, budget, effort)), event: input ? "given" : "sample" });
     } catch (failure) {
@@ -187,7 +190,7 @@ function latencyOf({ samples }: Series): Latency {
   return { medianUs, p90Us, p99Us, samples: samples.length, bins: histogram(samples) };
 }
 
-/** In turn, as calls are: the first in a sandbox also compiles what all share. */
+/** Takes turns: the first load in a sandbox also compiles shared code. */
 async function loadsOf(...subjects: readonly [Subject, Subject]): Promise<(number | undefined)[]> {
   const times: number[][] = subjects.map(() => []);
   for (let load = 0; load < LOADS; load++)
@@ -198,7 +201,10 @@ async function loadsOf(...subjects: readonly [Subject, Subject]): Promise<(numbe
   return times.map((all) => (all.length === 0 ? undefined : median(all)));
 }
 
-/** Megabytes of one more copy, of the plugin and of the empty one. Undefined: the copies do not all load, or this system does not say. */
+/**
+ * Megabytes per additional copy of the plugin and of the empty one. Undefined: not all copies load, or the system does
+ * not report memory.
+ */
 async function memoryOf(
   spec: PluginSpec,
   emptySpec: PluginSpec,

@@ -1,8 +1,8 @@
-/** How far a measurement is: one line that rewrites itself on a terminal; elsewhere a line for every part that begins. */
+/** Progress of a measurement: one line that rewrites itself on a terminal; otherwise one line per part. */
 import type { Step } from "./measure.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
-/** The eye does not need more, and writing costs what is being measured. */
+/** Writing more often would disturb the measurement. */
 const EVERY_MS = 100;
 
 export class Progress {
@@ -11,7 +11,7 @@ export class Progress {
   #part = "";
   #toldMs = -Infinity;
 
-  /** `leftMs`: what is left in all, if that is known. */
+  /** `leftMs`: the time left in total, if known. */
   constructor(terminal: Terminal, leftMs: () => number | undefined = () => undefined) {
     this.#terminal = terminal;
     this.#leftMs = leftMs;
@@ -30,7 +30,7 @@ export class Progress {
     this.#show(`  ${phase} ${at + 1} of ${of}`);
   };
 
-  /** The part is over: what is to remain on the screen. */
+  /** The part is over; `text` stays on the screen. */
   end(text: string): void {
     this.#terminal.line(text);
   }

@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Median of what each round gave, and its percentile bootstrap interval over rounds. */
+/** The median over rounds, and its percentile bootstrap interval. */
 export function estimate(perRound: readonly number[]): Estimate {
   const drawn = new Float64Array(perRound.length);
   const medians = new Float64Array(RESAMPLES).map(() => {

@@ -1,22 +1,23 @@
-/** A plugin in a host of its own, to be called again and again; an empty one is what it is compared with. */
+/** A plugin in its own host, called repeatedly. An empty plugin is the reference. */
 import { dirname, resolve } from "node:path";
 import type { CallInput } from "../call/input.ts";
-import { openHostWith } from "../../sdk/gateway.ts";
-import type { Host } from "../../sdk/gateway.ts";
-import type { PluginSpec } from "../../sdk/options.ts";
-import type { PluginReport } from "../../host/inspect.ts";
-import { residentMeter } from "../../host/lanes/resident.ts";
+import { openHostWith } from "../../sdk/open-host.ts";
+import type { Host } from "../../host/host-api.ts";
+import type { PluginSpec } from "../../discovery/plugin-spec.ts";
+import type { PluginReport } from "../../host/report/inspect.ts";
+import { rssReader } from "../../os/rss.ts";
 import { ERRORS } from "../../protocol/errors.ts";
-import type { CreelConfig } from "../../protocol/config.ts";
+import type { CreelConfig } from "../../protocol/config/config.ts";
 import type { CallError, Outcome } from "../../protocol/outcome.ts";
 import { contestant } from "./contestant.ts";
 import type { Contestant } from "./contestant.ts";
+import { silentLogger } from "../../host/report/silent-logger.ts";
 
 export interface SubjectOptions {
   readonly isolation: "process" | "thread";
-  /** What a creel.json says. Of its plugins only the settings of this one count. */
+  /** From the creel.json. Of its plugins, only the settings of this one apply. */
   readonly config: CreelConfig;
-  /** Where it lies. */
+  /** The path of the creel.json. */
   readonly path: string | undefined;
 }
 
@@ -32,8 +33,7 @@ export class CallFailed extends Error {
   }
 }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-/** A cell is in one thread: no limit. A plugin that is measured does nothing else than what the limit is there to find. */
+/** No CPU limit: a measured plugin does nothing but run, which is what the limit detects. */
 const LIMITS = { cpuShare: 1 };
 /** The sandbox is a child of the programs that fence it in, and far larger than they are. */
 const GENERATIONS = [0, 1, 2, 3, 4];
@@ -48,18 +48,20 @@ export class Subject implements AsyncDisposable {
 
   static async open(id: string, specs: readonly PluginSpec[], { isolation, config, path }: SubjectOptions): Promise<Subject> {
     const { plugins, sandbox, ...rest } = config;
-    const hooks = path === undefined ? { hooks: { allowConversationAccess: true } } : {};
+    const hooks = path === undefined ? { hooks: { allowConversationAccess: true, allowInstallDecisions: true } } : {};
     const host = await openHostWith(
       {
         isolation,
         lanes: 1,
+        // The report says which plugins did not load.
+        allowFailed: true,
         config: {
           ...rest,
           ...(plugins?.entries && { plugins: { entries: plugins.entries } }),
           sandbox: { ...sandbox, spare: false },
         },
         plugins: specs.map((spec) => ({ ...hooks, limits: LIMITS, ...spec })),
-        logger: silent,
+        logger: silentLogger,
       },
       { isBare: true, ...(path !== undefined && { base: dirname(resolve(path)) }) },
     );
@@ -76,20 +78,20 @@ export class Subject implements AsyncDisposable {
     return this.#host.inspect(this.id);
   }
 
-  /** Loads it once more. Milliseconds; undefined: it did not load this time. */
+  /** Loads the plugin once more, and gives the milliseconds. Undefined: it did not load. */
   async reloadMs(): Promise<number | undefined> {
     const { status, loadMs } = await this.#host.reload(this.id);
     return status === "ready" ? loadMs : undefined;
   }
 
-  /** Calls of one hook. `told` hears what each cost its plugin, in milliseconds of CPU time. */
+  /** Calls of one hook. `told` receives the CPU milliseconds of each call. */
   calls(name: string, { hook, event, ctx }: CallInput, told: (cpuMs: number) => void): Contestant {
     return contestant(name, async () => told(cpuMsOf(await this.#run(hook, event, ctx))));
   }
 
   /** Megabytes of the sandbox process, as the kernel counts them; undefined where it does not say. */
   memoryMb(): number | undefined {
-    const sizes = this.#host.pids().flatMap((pid) => GENERATIONS.map((generation) => residentMeter(pid, generation)() ?? 0));
+    const sizes = this.#host.pids().flatMap((pid) => GENERATIONS.map((generation) => rssReader(pid, generation)() ?? 0));
     const most = Math.max(0, ...sizes);
     return most === 0 ? undefined : most / 2 ** 20;
   }
@@ -110,12 +112,15 @@ function cpuMsOf({ calls, hook }: Outcome): number {
     sum += cpuMs;
   }
   if (calls.length === 0)
-    throw new CallFailed("no handler was called for this event", `give it an event that it is for: --hook ${hook} --event @event.json`);
+    throw new CallFailed(
+      "no handler was called for this event",
+      `give it an event that its handler accepts: --hook ${hook} --event @event.json`,
+    );
   return sum;
 }
 
 function failureOf(hook: string, status: string, error: CallError | undefined): CallFailed {
   const own = error?.code === "ERR_CALL_FAILED" || error === undefined;
-  const fix = own ? `if it needs a fuller event: --hook ${hook} --event @event.json` : ERRORS[error.code].fix;
+  const fix = own ? `if it needs a complete event: --hook ${hook} --event @event.json` : ERRORS[error.code].fix;
   return new CallFailed(error?.message ?? `the call ended as "${status}"`, fix, error?.at);
 }

@@ -1,42 +1,43 @@
-/** A gateway of one call: opens a host with the plugins that were named, runs a hook, tells what they log. */
+/** A gateway for one call: opens a host with the given plugins, runs a hook and reports what the plugins log. */
 import { dirname, resolve } from "node:path";
-import { readConfig } from "../../sdk/config-file.ts";
-import type { PluginSpec } from "../../sdk/options.ts";
-import { accompanied, COURIER, COURIER_HOOKS } from "../../sdk/courier.ts";
-import { openHostWith } from "../../sdk/gateway.ts";
-import type { Host } from "../../sdk/gateway.ts";
-import type { ApprovalDecision } from "../../host/approvals.ts";
-import type { Facts } from "../../host/events.ts";
-import { findPlugin } from "../../host/manifest.ts";
-import type { PluginReport } from "../../host/inspect.ts";
-import type { Catalog } from "../../protocol/catalog.ts";
+import { readConfig } from "../../discovery/config-file.ts";
+import type { PluginSpec } from "../../discovery/plugin-spec.ts";
+import { openHostWith } from "../../sdk/open-host.ts";
+import type { CoreHost } from "../../host/host.ts";
+import type { Facts } from "../../host/report/events.ts";
+import { wallsWarning } from "../../host/supervisor/launch/walls-report.ts";
+import { findPlugin } from "../../discovery/manifest.ts";
+import type { PluginReport } from "../../host/report/inspect.ts";
+import type { ApprovalDecision } from "../../protocol/hooks/tool.ts";
+import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { folded } from "../ui/fold.ts";
 import type { CallInput } from "./input.ts";
+import type { FunctionCall } from "./target.ts";
+import { silentLogger } from "../../host/report/silent-logger.ts";
 
 export interface CallerOptions {
   /** Paths of plugins. */
   readonly plugins: readonly string[];
   /** A creel.json; its plugins, and those that are installed, are called too. */
   readonly config: string | undefined;
-  /** Where plugins are installed, instead of what configuration and environment say. */
+  /** The state folder, if it is not the one of the configuration or the environment. */
   readonly stateDir?: string | undefined;
   readonly isolation: "process" | "thread";
-  /** What the user says when a plugin wants a tool call approved; undefined: there is nobody to ask. */
+  /** The user's answer when a plugin asks for approval; undefined: there is no user. */
   readonly approval: ApprovalDecision | undefined;
-  /** Told what plugins log. */
+  /** Receives what plugins log. */
   readonly log: (line: Facts["log"]) => void;
 }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
 export class Caller implements AsyncDisposable {
-  readonly #host: Host<Catalog & typeof COURIER_HOOKS>;
+  readonly #host: CoreHost;
   /** Ids of the plugins that were named by their paths. */
   readonly #named: readonly string[];
 
   static async open({ plugins, config: path, stateDir, isolation, approval, log }: CallerOptions): Promise<Caller> {
-    // Whoever calls a plugin of their own brings the conversation along. Where there is a configuration, it says what is allowed.
-    const hooks = path === undefined ? { hooks: { allowConversationAccess: true } } : {};
+    // Authors who call their own plugin provide the conversation themselves. A configuration says what is allowed.
+    const hooks = path === undefined ? { hooks: { allowConversationAccess: true, allowInstallDecisions: true } } : {};
     const specs: PluginSpec[] = plugins.map((plugin) => ({ path: plugin, ...hooks }));
     const named = await Promise.all(plugins.map(async (plugin) => (await findPlugin(plugin)).manifest.id));
     const config = await readConfig(path);
@@ -44,14 +45,17 @@ export class Caller implements AsyncDisposable {
       {
         isolation,
         lanes: 1,
-        // Nobody waits for a second call: a process that is kept warm for it would be in vain.
+        // Plugins that did not load are reported, and have a line in the outcome.
+        allowFailed: true,
+        // There is only one call, so a spare process would be wasted.
         config: { ...config, sandbox: { ...config.sandbox, spare: false } },
-        plugins: [...specs, COURIER],
-        hooks: COURIER_HOOKS,
+        plugins: specs,
         gateway: approval === undefined ? {} : { requestApproval: async () => approval },
-        logger: silent,
+        logger: silentLogger,
       },
       {
+        // A plugin that does not load is reported before the call.
+        isEager: true,
         // Plugins that were named are tried out alone.
         isBare: path === undefined && stateDir === undefined && plugins.length > 0,
         ...(path !== undefined && { base: dirname(resolve(path)) }),
@@ -63,12 +67,12 @@ export class Caller implements AsyncDisposable {
     return caller;
   }
 
-  private constructor(host: Host<Catalog & typeof COURIER_HOOKS>, named: readonly string[]) {
+  private constructor(host: CoreHost, named: readonly string[]) {
     this.#host = host;
     this.#named = named;
   }
 
-  /** Of those that were named, and of all others that would have been called, the ones that did not load. */
+  /** The plugins that did not load. */
   failures(): { readonly report: PluginReport; readonly isNamed: boolean }[] {
     return this.#host
       .plugins()
@@ -76,16 +80,31 @@ export class Caller implements AsyncDisposable {
       .map((report) => ({ report, isNamed: this.#named.includes(report.id) }));
   }
 
-  /** What was not accepted of what the plugins registered. */
+  /** What the plugins registered and the host did not accept. */
   remarks(): { readonly plugin: string; readonly remark: string }[] {
-    return this.#host.plugins().flatMap(({ id, diagnostics }) => diagnostics.map((remark) => ({ plugin: id, remark })));
+    return this.#host.plugins().flatMap(({ id, diagnostics }) => folded(diagnostics).map((remark) => ({ plugin: id, remark })));
   }
 
-  call({ hook, event, ctx }: CallInput): Promise<Outcome> {
-    return accompanied(this.#host, this.#host.run(hook, event as never, ctx as never));
+  /** The warning about missing walls; undefined: they are on, or not required. */
+  wallsWarning(): string | undefined {
+    return wallsWarning(this.#host.walls());
   }
 
-  /** Bundles the named plugins again, and loads them. What the version before did wrong does not count against this one. */
+  /** Resolves when the log lines of the call have arrived, too. */
+  async call({ hook, event, ctx }: CallInput): Promise<Outcome> {
+    const outcome = await this.#host.run(hook, event, ctx);
+    await this.#host.logsArrived();
+    return outcome;
+  }
+
+  /** Calls a function that a plugin has declared. */
+  async callFunction({ target, argument }: FunctionCall): Promise<FunctionOutcome> {
+    const outcome = await this.#host.call(target, argument);
+    await this.#host.logsArrived();
+    return outcome;
+  }
+
+  /** Bundles and loads the named plugins again. Failures of the previous version do not count against the new one. */
   async reload(): Promise<void> {
     for (const id of this.#named) {
       await this.#host.release(id);

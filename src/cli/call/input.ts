@@ -1,14 +1,18 @@
-/** What `creel call` is given: the hook's name, and its event and context as JSON, as a file or on stdin. A mistake says where it is. */
+/**
+ * The input of `creel call`: the hook's name, and its event and context as JSON, from a file or from stdin. Errors name
+ * the source.
+ */
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { suggest } from "../../host/suggest.ts";
-import { prepare } from "../../host/runner/prepare.ts";
+import { suggest } from "../../text/did-you-mean.ts";
+import { prepare } from "../../host/run/prepare.ts";
 import { CATALOG } from "../../protocol/catalog.ts";
 import type { AnyHook, HookName } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
-import { sampleEvent } from "../../protocol/sample.ts";
+import { sampleEvent } from "../../protocol/rules/samples.ts";
 import { eventText } from "../init/scaffold.ts";
 import { UsageError } from "../options.ts";
+import { contextFor } from "./context.ts";
 
 export interface CallInput {
   readonly hook: HookName;
@@ -17,8 +21,8 @@ export interface CallInput {
 }
 
 export function findHook(name: string | undefined, extra: string | undefined): AnyHook & { readonly name: HookName } {
-  const fix = "docs/hooks.md has the names, and what each hook is for";
-  if (name === undefined || extra !== undefined) throw new UsageError("it takes the name of one hook, such as before_tool_call", fix);
+  const fix = '"creel help hooks" lists the hooks';
+  if (name === undefined || extra !== undefined) throw new UsageError("expected the name of one hook, such as before_tool_call", fix);
   if (!Object.hasOwn(CATALOG, name)) throw new UsageError(`there is no hook named "${name}"${suggest(name, Object.keys(CATALOG))}`, fix);
   return CATALOG[name as HookName];
 }
@@ -38,8 +42,8 @@ export async function readInput(
   event: string | undefined,
   ctx: string | undefined,
 ): Promise<CallInput> {
-  const fix = `"creel call ${hook.name} --example" prints an event to begin with`;
-  if (event === undefined) throw new UsageError("it needs an event: --event, as JSON, as @file, or - for stdin", fix);
+  const fix = `"creel call ${hook.name} --example" prints an example event`;
+  if (event === undefined) throw new UsageError("an event is required: --event with JSON, @file, or - for stdin", fix);
   if (event === "-" && ctx === "-") throw new UsageError("stdin can be the event or the context, not both", fix);
   const input = {
     hook: hook.name,
@@ -48,6 +52,7 @@ export async function readInput(
   };
   try {
     // As the host will: before anything is started for it.
+    if (ctx === undefined) return { ...input, ctx: contextFor(hook, input.event) };
     prepare(hook, input.event, input.ctx);
   } catch (error) {
     if (error instanceof CreelError) throw new UsageError(error.message, fix);

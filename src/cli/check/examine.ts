@@ -1,16 +1,25 @@
-/** What `creel check` finds out about a plugin: whether it bundles, whether its types fit the sandbox's world, what it registers there. */
-import { openHost } from "../../sdk/gateway.ts";
-import type { PluginReport } from "../../host/inspect.ts";
-import { findPlugin } from "../../host/manifest.ts";
+/**
+ * Examines a plugin for `creel check`: whether it bundles, whether its types fit the sandbox, and what it registers.
+ */
+import { bundleAndScan } from "../../bundler/bundle.ts";
+import { requestedPermissionsOf, unrequestedPermissionsOf } from "../../install/review/requested-permissions.ts";
+import type { RequestedPermission } from "../../install/review/requested-permissions.ts";
+import type { PluginManifest } from "../../protocol/config/config.ts";
+import { openHost } from "../../sdk/open-host.ts";
+import type { PluginReport } from "../../host/report/inspect.ts";
+import { findPlugin } from "../../discovery/manifest.ts";
 import { ERRORS } from "../../protocol/errors.ts";
 import { checkTypes } from "./types.ts";
-import type { TypesWanted } from "./types.ts";
+import type { TypesMode } from "./types.ts";
+import { silentLogger } from "../../host/report/silent-logger.ts";
 
 export interface Problem {
   readonly step: "bundle" | "types" | "register";
   readonly message: string;
   /** File, line and column, relative to the plugin's folder. */
   readonly at: string | undefined;
+  /** The lines of code it is about, or the frames of the stack. */
+  readonly frame?: string | undefined;
   readonly fix: string | undefined;
 }
 
@@ -25,22 +34,30 @@ export interface Findings {
   readonly types: { readonly isChecked: boolean; readonly by: string };
   /** It does not run, or not as written. */
   readonly problems: readonly Problem[];
-  /** It runs; what it registered was not all accepted, or it asked for what is not there. */
+  /** What an operator will be asked to grant. Empty if it does not bundle. */
+  readonly permissions: readonly RequestedPermission[];
+  /** What its code seems to need, and its manifest does not request. */
+  readonly unrequested: readonly RequestedPermission[];
+  /** The plugin runs, but the host did not accept all it registered, or the plugin used an API that does not exist. */
   readonly remarks: readonly string[];
 }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
-export async function examine(path: string, wanted: TypesWanted): Promise<Findings> {
-  const { root, entry, manifest } = await findPlugin(path);
-  // What was not granted is what this is to find out: the sandbox has no grants, and conversation hooks may register.
-  const hooks = { allowConversationAccess: true };
-  const [types, report] = await Promise.all([checkTypes(root, entry, wanted), visit(path, manifest.id, hooks)]);
+export async function examine(path: string, mode: TypesMode): Promise<Findings> {
+  const { root, entry, adapter, manifest } = await findPlugin(path);
+  // The sandbox has no grants, but conversation hooks may register, so that the check sees them.
+  const hooks = { allowConversationAccess: true, allowInstallDecisions: true };
+  const [types, report, scanned] = await Promise.all([
+    checkTypes(root, entry, mode),
+    visit(path, manifest.id, hooks),
+    // A plugin that does not bundle is reported by the visit.
+    bundleAndScan(root, entry, adapter).catch(() => undefined),
+  ]);
   const problems = [...types.problems];
   if (report.error) {
-    const { code, message, at } = report.error;
+    const { code, message, at, stack } = report.error;
     const step = code.startsWith("ERR_PLUGIN_BUNDLE") || code === "ERR_PLUGIN_SIZE" ? "bundle" : "register";
-    problems.unshift({ step, message, at, fix: ERRORS[code].fix });
+    const frame = stack?.slice(stack.indexOf("\n") + 1);
+    problems.unshift({ step, message, at, frame, fix: ERRORS[code].fix });
   }
   return {
     id: report.id,
@@ -49,13 +66,35 @@ export async function examine(path: string, wanted: TypesWanted): Promise<Findin
     bundleBytes: report.bundle?.bytes,
     loadMs: report.loadMs,
     hooks: report.hooks.map(({ hook, priority }) => ({ hook, priority })),
+    permissions: scanned ? requestedOf(manifest, report, scanned) : [],
+    unrequested: scanned ? unrequestedPermissionsOf(manifest, scanned.scan, scanned.bundle.builtins) : [],
     types: { isChecked: types.isChecked, by: types.by },
     problems,
     remarks: report.diagnostics,
   };
 }
 
-async function visit(path: string, id: string, hooks: { allowConversationAccess: boolean }): Promise<PluginReport> {
-  await using host = await openHost({ lanes: 1, logger: silent, config: { sandbox: { spare: false } }, plugins: [{ path, hooks }] });
+/** Only what a yes to the whole review grants; what the code seems to need is in `unrequested`. */
+function requestedOf(
+  manifest: PluginManifest,
+  report: PluginReport,
+  { scan, bundle }: Awaited<ReturnType<typeof bundleAndScan>>,
+): RequestedPermission[] {
+  const names = report.hooks.map(({ hook }) => hook);
+  return requestedPermissionsOf(manifest, names, scan, bundle.builtins).filter(({ from }) => from !== "scan");
+}
+
+async function visit(
+  path: string,
+  id: string,
+  hooks: { allowConversationAccess: boolean; allowInstallDecisions: boolean },
+): Promise<PluginReport> {
+  await using host = await openHost({
+    lanes: 1,
+    allowFailed: true,
+    logger: silentLogger,
+    config: { sandbox: { spare: false } },
+    plugins: [{ path, hooks }],
+  });
   return host.inspect(id);
 }

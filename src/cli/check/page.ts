@@ -1,10 +1,11 @@
-/** The findings of `creel check` for people: what the plugin is, then what is wrong with it, each with its place and what to do. */
-import { duration } from "../ui/duration.ts";
-import { wrap } from "../ui/text.ts";
+/** The findings of `creel check` for people: the plugin, then each problem with its location and its fix. */
+import type { RequestedPermission } from "../../install/review/requested-permissions.ts";
+import { duration, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import type { Findings } from "./examine.ts";
 
-export function page({ id, name, version, bundleBytes, loadMs, hooks, types, problems, remarks }: Findings, terminal: Terminal): void {
+export function page(findings: Findings, terminal: Terminal): void {
+  const { id, name, version, bundleBytes, loadMs, hooks, types, permissions, unrequested, problems, remarks } = findings;
   const { line, paint, width } = terminal;
   const row = (what: string, text: string): void => {
     for (const [at, part] of wrap(text, width - 12).entries()) line(`  ${paint("gray", (at === 0 ? what : "").padEnd(10))}${part}`);
@@ -16,18 +17,38 @@ export function page({ id, name, version, bundleBytes, loadMs, hooks, types, pro
     "hooks",
     hooks.length === 0 ? "none" : hooks.map(({ hook, priority }) => (priority === 0 ? hook : `${hook} (${priority})`)).join(", "),
   );
+  if (permissions.length > 0) row("requests", permissions.map(({ key }) => key).join(", "));
   row("types", types.isChecked ? `checked by ${types.by}` : types.by);
-  if (problems.length + remarks.length > 0) line();
-  for (const { step, message, at, fix } of problems) {
+  if (problems.length + remarks.length + unrequested.length > 0) line();
+  for (const { step, message, at, frame, fix } of problems) {
     const [first = "", ...more] = wrap(`${step}: ${message}`, width - 4);
     line(`${paint("red", "✗")} ${first}`);
     for (const part of more) line(`  ${part}`);
-    if (at !== undefined) line(paint("gray", `    at ${at}`));
+    if (frame !== undefined) for (const part of frame.split("\n")) line(paint("gray", `  ${part}`));
+    else if (at !== undefined) line(paint("gray", `    at ${at}`));
     if (fix !== undefined) for (const part of wrap(`→ ${fix}`, width - 4)) line(paint("gray", `    ${part}`));
   }
   for (const remark of remarks)
     for (const [at, part] of wrap(remark, width - 4).entries()) line(`${at === 0 ? paint("yellow", "!") : " "} ${part}`);
+  unrequestedLines(unrequested, terminal);
   line();
   const count = problems.length;
   line(count === 0 ? `${paint("green", "✓")} it runs in the sandbox` : paint("red", `${count} problem${count === 1 ? "" : "s"}`));
+}
+
+/** What to add to the manifest, as the author would write it. */
+export function unrequestedLines(unrequested: Findings["unrequested"], { line, paint, width }: Terminal): void {
+  for (const { key, words, grant } of unrequested) {
+    for (const [at, part] of wrap(`its code seems to need ${key} (${words}), which its manifest does not request`, width - 4).entries())
+      line(`${at === 0 ? paint("yellow", "!") : " "} ${part}`);
+    line(paint("gray", `    → creel.plugin.json: "permissions": ${JSON.stringify(requestOf(grant))}`));
+  }
+}
+
+function requestOf(grant: RequestedPermission["grant"]): object {
+  const reason = "why it needs this";
+  if ("fetch" in grant) return { fetch: [{ origin: grant.fetch.origin, reason }] };
+  if ("env" in grant) return { env: [{ name: grant.env, reason }] };
+  if ("session" in grant) return { session: [{ access: grant.session, reason }] };
+  return { [Object.keys(grant)[0]!]: { reason } };
 }

@@ -1,6 +1,7 @@
 /**
- * Checks a plugin's types against the sandbox's world (types/guest.d.ts): a name that is not there is flagged where it is used.
- * By the TypeScript that the plugin has, or Creel has; with the plugin's own tsconfig.json for everything but the world.
+ * Checks a plugin's types against what the sandbox provides (types/guest.d.ts): a name that does not exist is reported
+ * where it is used. Runs the plugin's TypeScript or Creel's, with the plugin's tsconfig.json except for the global
+ * types.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { tmpdir } from "node:os";
 import type { Problem } from "./examine.ts";
 
-export type TypesWanted = "auto" | "none" | "required";
+export type TypesMode = "auto" | "none" | "required";
 
 export interface Checked {
   readonly isChecked: boolean;
@@ -20,18 +21,20 @@ export interface Checked {
 }
 
 const LINE = /^(?<file>.+?)\((?<line>\d+),(?<column>\d+)\): error TS(?<code>\d+): (?<message>.*)$/;
-/** A name, module or export that does not exist. In JavaScript, where nobody wrote types, nothing else is worth a word. */
+/**
+ * A name, module or export that does not exist. JavaScript has no types to check, so nothing else is reported for it.
+ */
 const ABSENT = new Set([2304, 2305, 2307, 2552, 2580, 2581, 2583, 2584, 2591, 2614, 2724, 2792]);
 const WORLD = fileURLToPath(new URL("../../../types/guest.d.ts", import.meta.url));
 const OPENCLAW = fileURLToPath(new URL("../../../types/openclaw.d.ts", import.meta.url));
 
-export async function checkTypes(root: string, entry: string, wanted: TypesWanted): Promise<Checked> {
-  if (wanted === "none") return { isChecked: false, by: "not asked for", problems: [] };
+export async function checkTypes(root: string, entry: string, mode: TypesMode): Promise<Checked> {
+  if (mode === "none") return { isChecked: false, by: "not asked for", problems: [] };
   const tsc = findTypeScript(root);
   if (!tsc) {
     const message = "TypeScript was not found: types were not checked";
     const problem: Problem = { step: "types", message, at: undefined, fix: "npm install --save-dev typescript" };
-    return { isChecked: false, by: message, problems: wanted === "required" ? [problem] : [] };
+    return { isChecked: false, by: message, problems: mode === "required" ? [problem] : [] };
   }
   const folder = await mkdtemp(join(tmpdir(), "creel-check-"));
   try {
@@ -98,12 +101,12 @@ function configFor(root: string, entry: string): object {
 /** The author's SDK: its sources in Creel's own repository, declarations in the package. */
 function pluginTypes(): string {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "d.ts";
-  return fileURLToPath(new URL(`../../sdk/plugin.${extension}`, import.meta.url));
+  return fileURLToPath(new URL(`../../sdk/author/plugin.${extension}`, import.meta.url));
 }
 
 function compile(tsc: string, config: string): Promise<string[]> {
   return new Promise((done, fail) => {
-    // It names files as seen from where it runs: that is to be the same place whoever calls, and from wherever.
+    // TypeScript prints paths relative to its working directory, so that is always the same.
     const options = { cwd: dirname(config), maxBuffer: 16 * 2 ** 20 };
     execFile(process.execPath, [tsc, "-p", config, "--pretty", "false"], options, (error, stdout, stderr) => {
       const lines = stdout.split("\n").filter((line) => line.trim() !== "");
@@ -114,7 +117,7 @@ function compile(tsc: string, config: string): Promise<string[]> {
   });
 }
 
-/** Undefined: not about the plugin's own files, or not worth a word. */
+/** Undefined: the line is not about the plugin's own files, or not relevant. */
 function problemOf(line: string, from: string, root: string, isScript: boolean): Problem | undefined {
   const found = LINE.exec(line)?.groups;
   // The continuation of the message before.
@@ -132,7 +135,7 @@ function problemOf(line: string, from: string, root: string, isScript: boolean):
   };
 }
 
-const ADVICE = "the sandbox does not have it: docs/writing-plugins.md says what it has";
+const ADVICE = 'the sandbox does not provide it; "creel help web-platform" and "creel help node-modules" list what it has';
 
 /** TypeScript advises to install types of Node or the DOM, which would only hide that the thing is missing. */
 function withoutAdvice(message: string): string {

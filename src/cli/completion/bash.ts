@@ -33,15 +33,19 @@ complete -o default -F _creel creel
 `;
 }
 
-/** After an option that takes a value; one that can be anything is left to the shell, which knows files. */
+/** Values after an option. For a free value, the shell completes file names. */
 function valueCases({ name, options }: VerbWords): string[] {
   return options
     .filter(({ takesValue }) => takesValue)
-    .map((option) => `    "${name} ${option.name}") reply="${option.values.join(" ")}" ;;`);
+    .map((option) => `    "${name} ${option.name}") reply="${option.isId ? IDS : option.values.join(" ")}" ;;`);
 }
 
-function verbCase({ name, options, values }: VerbWords): string {
+/** The installed plugins of the folder where the person is. */
+const IDS = "$(creel list --ids 2>/dev/null)";
+
+function verbCase({ name, options, values, idAt }: VerbWords): string {
   const flags = options.map((option) => option.name).join(" ");
   const first = values.length === 0 ? "" : ` || { (( last == 2 )) && reply="${values.join(" ")}"; }`;
-  return `      ${name}) [[ "$cur" == -* ]] && reply="${flags}"${first} ;;`;
+  const ids = idAt === undefined ? "" : ` || { (( last == ${idAt + 2} )) && reply="${IDS}"; }`;
+  return `      ${name}) [[ "$cur" == -* ]] && reply="${flags}"${first}${ids} ;;`;
 }

@@ -8,12 +8,21 @@ ${verbs.flatMap(verbLines).join("\n")}
 `;
 }
 
-function verbLines({ name, options, values }: VerbWords): string[] {
+function verbLines({ name, options, values, idAt }: VerbWords): string[] {
   const when = `complete -c creel -n '__fish_seen_subcommand_from ${name}'`;
   return [
     ...(values.length > 0 ? [`${when.slice(0, -1)}; and test (count (commandline -opc)) -eq 2' -f -a ${quoted(values.join(" "))}`] : []),
+    ...(idAt === undefined
+      ? []
+      : [`${when.slice(0, -1)}; and test (count (commandline -opc)) -eq ${idAt + 2}' -f -a '(creel list --ids 2>/dev/null)'`]),
     ...options.map((option) => {
-      const value = !option.takesValue ? "" : option.values.length > 0 ? ` -x -a ${quoted(option.values.join(" "))}` : " -r -F";
+      const value = !option.takesValue
+        ? ""
+        : option.isId
+          ? " -x -a '(creel list --ids 2>/dev/null)'"
+          : option.values.length > 0
+            ? ` -x -a ${quoted(option.values.join(" "))}`
+            : " -r -F";
       return `${when} -l ${option.name.slice(2)}${value} -d ${quoted(option.help)}`;
     }),
   ];

@@ -1,4 +1,4 @@
-/** What can be completed, from the table of verbs: the same for every shell. */
+/** What shells can complete, from the table of verbs. */
 import { CATALOG } from "../../protocol/catalog.ts";
 import { COMMON } from "../options.ts";
 import type { Verb } from "../verb.ts";
@@ -10,14 +10,18 @@ export interface OptionWords {
   readonly takesValue: boolean;
   /** Empty: anything, such as a file. */
   readonly values: readonly string[];
+  /** The id of an installed plugin, which the shell asks `creel list` for. */
+  readonly isId: boolean;
 }
 
 export interface VerbWords {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionWords[];
-  /** What may come right behind it. Empty: a file. */
+  /** Possible values of the first argument. Empty: a file. */
   readonly values: readonly string[];
+  /** Which argument is the id of an installed plugin. Undefined: none. */
+  readonly idAt: number | undefined;
 }
 
 export function wordsOf(verbs: readonly Verb[]): VerbWords[] {
@@ -25,13 +29,20 @@ export function wordsOf(verbs: readonly Verb[]): VerbWords[] {
     name,
     summary,
     values: takes === undefined ? [] : valuesOf(takes.replaceAll(/[<>[\]]/g, "").split(" ", 1)[0]!),
+    idAt: idAt(takes),
     options: Object.entries({ ...options, ...COMMON }).map(([option, { help, type, choices, value }]) => ({
       name: `--${option}`,
       help,
       takesValue: type === "string",
       values: choices ?? (value === undefined ? [] : valuesOf(value)),
+      isId: value === "id",
     })),
   }));
+}
+
+function idAt(takes = ""): number | undefined {
+  const at = takes.split(" ").findIndex((word) => word === "<id>" || word === "[id]");
+  return at === -1 ? undefined : at;
 }
 
 /** A placeholder that names all it can be, as `bash|zsh|fish`, or a hook. */

@@ -24,14 +24,16 @@ compdef _creel creel
 `;
 }
 
-function verbCase({ name, options, values }: VerbWords): string {
+function verbCase({ name, options, values, idAt }: VerbWords): string {
   const first = values.length > 0 ? [`1:value:(${values.map(escaped).join(" ")})`] : [];
-  return `    ${name}) _arguments ${[...options.map(optionSpec), ...first, "*:file:_files"].map(quoted).join(" ")} ;;`;
+  const ids = idAt === undefined ? [] : [`${idAt + 1}:plugin:{compadd -- $(creel list --ids 2>/dev/null)}`];
+  return `    ${name}) _arguments ${[...options.map(optionSpec), ...first, ...ids, "*:file:_files"].map(quoted).join(" ")} ;;`;
 }
 
-function optionSpec({ name, help, takesValue, values }: OptionWords): string {
+function optionSpec({ name, help, takesValue, values, isId }: OptionWords): string {
   const head = `${takesValue ? "*" : ""}${name}[${escaped(help)}]`;
   if (!takesValue) return head;
+  if (isId) return `${head}:plugin:{compadd -- $(creel list --ids 2>/dev/null)}`;
   return `${head}:value:${values.length > 0 ? `(${values.map(escaped).join(" ")})` : "_files"}`;
 }
 

@@ -1,13 +1,12 @@
-/** What stands between the acts: what this is, who plays, what it came to, and how to go on. */
-import { duration } from "../ui/duration.ts";
-import { wrap } from "../ui/text.ts";
+/** Texts between the acts of the demo: introduction, plugins, result, and next steps. */
+import { duration, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { version } from "../version.ts";
+import { version } from "../self.ts";
 import { commandToPlay, FIRST_PLUGIN } from "./first-plugin.ts";
 import type { Act, DemoReport } from "./step.ts";
 
 export function opening({ line, paint, width }: Terminal): void {
-  line(`${paint("bold", `creel ${version()}`)}  one turn of an agent gateway, its hooks answered by plugins in a sandbox`);
+  line(`${paint("bold", `creel ${version()}`)}  one turn of an agent gateway, with its hooks answered by plugins in a sandbox`);
   line();
   const honest =
     "The user, the model, the tool and the approver are scripted. The sandbox, the plugins, what they decide and every time shown are real.";

@@ -1,4 +1,4 @@
-/** The first plugin of somebody who has just seen the demo. `test/cli/first-plugin.test.ts` plays it exactly as printed. */
+/** The plugin that the demo proposes to write. `test/cli/first-plugin.test.ts` plays it exactly as printed. */
 export const FIRST_PLUGIN = {
   file: "sign-off.ts",
   source: `import { definePlugin } from "creel/plugin";

@@ -1,7 +1,10 @@
-/** The demo's two acts. Read it as a gateway's turn: these are the calls a gateway makes, in the order it makes them. */
+/**
+ * The demo's two acts. Read it as a gateway's turn: these are the calls a gateway makes, in the order it makes them.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
-import { version } from "../version.ts";
-import type { PluginSpec } from "../../sdk/options.ts";
+import { version } from "../self.ts";
+import { findPlugin } from "../../discovery/manifest.ts";
+import type { PluginSpec } from "../../discovery/plugin-spec.ts";
 import {
   AGENT_CONTEXT,
   CAST,
@@ -32,8 +35,10 @@ export interface PlayOptions {
 export async function play({ isolation, plugins }: PlayOptions, watcher?: Watcher): Promise<DemoReport> {
   const startedMs = performance.now();
   watcher?.begin();
-  // Whoever runs a plugin of their own here wants to see it work: the conversation is the demo's, and nobody's secret.
-  const own: PluginSpec[] = plugins.map((path) => ({ path, hooks: { allowConversationAccess: true } }));
+  // A path that does not exist is the caller's mistake, and nothing to play.
+  await Promise.all(plugins.map((path) => findPlugin(path)));
+  // The conversation is part of the demo, so the user's own plugin may read it.
+  const own: PluginSpec[] = plugins.map((path) => ({ path, hooks: { allowConversationAccess: true, allowInstallDecisions: true } }));
   const turn = await act("turn", [...CAST, ...own], playTurn);
   const loop = await act("loop", [...CAST, ENDLESS_LOOP], playLoop);
   const report: DemoReport = {
@@ -67,7 +72,7 @@ async function playTurn(stage: Stage): Promise<void> {
   if (search.decision === "pass") {
     stage.say("tool runs", TOOL_RESULT);
     await stage.runSync("tool_result_persist", toolResult(TOOL_RESULT), TOOL_CONTEXT);
-  } else stage.say("no tool", "the model is told why");
+  } else stage.say("no tool", "the model gets the reason");
   await stage.emit("session:patch", patched({ model: "opus", label: "Releases" }));
   await send(stage, search.decision === "pass" ? REPLY : REPLY_WITHOUT_TOOL);
 }
@@ -81,9 +86,8 @@ async function playLoop(stage: Stage): Promise<void> {
   const meanwhile = () => (isLooping ? "a reply in another chat, answered before endless-loop was stopped" : undefined);
   await stage.run("message_sending", reply(MEANWHILE), OTHER_CHAT_CONTEXT, { note: meanwhile });
   await search;
-  stage.say("no tool", "the model is told why, and the turn goes on");
-  const after = () =>
-    stage.isSlow("endless-loop") ? "endless-loop is in the slow lane now: nobody quick waits behind it again" : undefined;
+  stage.say("no tool", "the model gets the reason, and the turn goes on");
+  const after = () => (stage.isSlow("endless-loop") ? "endless-loop is in the slow lane now, where it delays no quick plugin" : undefined);
   await stage.emit("session:patch", patched({ model: "sonnet" }), { note: after });
   await send(stage, REPLY_WITHOUT_TOOL);
 }

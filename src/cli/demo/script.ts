@@ -1,7 +1,9 @@
-/** What the demo's people and machines say. Scripted, and the timeline says so; what the plugins make of it is not. */
+/**
+ * The scripted messages of the demo. The timeline says that they are scripted; what the plugins do with them is real.
+ */
 import { fileURLToPath } from "node:url";
 import type { Catalog, EventOf } from "../../protocol/catalog.ts";
-import type { PluginSpec } from "../../sdk/options.ts";
+import type { PluginSpec } from "../../discovery/plugin-spec.ts";
 
 const SESSION = "agent:main:demo";
 /** Put together here, so that no scanner takes it for a real one. */
@@ -46,7 +48,11 @@ const HOUSE_RULES: PluginSpec = {
   hooks: { allowConversationAccess: true },
 };
 
-/** In this order, two lanes put the endless loop beside tool-preflight and session-audit, and the others on another thread. */
+/**
+ * In this order, the endless loop shares a lane with tool-preflight and session-audit; the others are on another
+ * thread.
+ */
 export const LANES = 2;
 export const CAST: readonly PluginSpec[] = [example("tool-preflight"), example("redact-secrets"), example("session-audit"), HOUSE_RULES];
-export const ENDLESS_LOOP: PluginSpec = example("endless-loop");
+/** Its CPU budget stops it. On a busy machine a thread needs longer than a hook's usual time to use that up. */
+export const ENDLESS_LOOP: PluginSpec = { ...example("endless-loop"), hooks: { timeoutMs: 5_000 } };

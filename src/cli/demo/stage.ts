@@ -1,13 +1,14 @@
-/** A gateway as small as can be: one host, every hook call timed and told, and an approver who answers by itself. */
+/** A minimal gateway: one host, every hook call timed and recorded, and an approver that answers automatically. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApprovalQuestion } from "../../host/approvals.ts";
+import type { ApprovalQuestion } from "../../host/run/approvals/question.ts";
 import type { Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../../protocol/catalog.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import { openHost } from "../../sdk/gateway.ts";
-import type { Host } from "../../sdk/gateway.ts";
-import type { PluginSpec } from "../../sdk/options.ts";
+import { openHost } from "../../sdk/open-host.ts";
+import type { Host } from "../../host/host-api.ts";
+import type { PluginSpec } from "../../discovery/plugin-spec.ts";
 import { LANES } from "./script.ts";
 import type { Act, HookStep, MessageStep, Step } from "./step.ts";
+import { silentLogger } from "../../host/report/silent-logger.ts";
 
 /** Long enough to be seen as a wait, short enough not to be one. */
 const APPROVER_MS = 300;
@@ -15,7 +16,6 @@ const APPROVER_MS = 300;
 const LATE_LOG_MS = 15;
 const ANSWER = "allow-once";
 /** Everything the host would log is in the timeline. */
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Extra = { note?: () => string | undefined };
 
@@ -34,13 +34,20 @@ export class Stage implements AsyncDisposable {
   static async open(isolation: "process" | "thread", plugins: readonly PluginSpec[]): Promise<Stage> {
     const startedMs = performance.now();
     const approvals = new Map<string, HookStep["approval"]>();
-    const requestApproval = async ({ runId, title, description }: ApprovalQuestion): Promise<typeof ANSWER> => {
+    const requestApproval = async ({ runId, title, description, requests }: ApprovalQuestion): Promise<typeof ANSWER> => {
       const askedMs = performance.now();
       await sleep(APPROVER_MS);
-      approvals.set(runId, { title, description, answer: ANSWER, waitedMs: performance.now() - askedMs });
+      approvals.set(runId, { title, description, requests, answer: ANSWER, waitedMs: performance.now() - askedMs });
       return ANSWER;
     };
-    const host = await openHost({ isolation, lanes: LANES, plugins, gateway: { requestApproval }, logger: SILENT });
+    const host = await openHost({
+      isolation,
+      lanes: LANES,
+      allowFailed: true,
+      plugins,
+      gateway: { requestApproval },
+      logger: silentLogger,
+    });
     return new Stage(host, performance.now() - startedMs, approvals);
   }
 
@@ -80,7 +87,7 @@ export class Stage implements AsyncDisposable {
     return outcome;
   }
 
-  /** As a gateway does it: nobody waits for the outcome. The demo does, to show it. */
+  /** A gateway does not wait for the outcome. The demo does, to show it. */
   async emit<N extends NamesOfKind<Catalog, "observe">>(hook: N, event: EventOf<Catalog[N]>, extra?: Extra): Promise<void> {
     if (!this.#host.has(hook)) return this.skip(hook, event);
     const delivered = Promise.withResolvers<{ outcome: Outcome; wallMs: number }>();
@@ -120,7 +127,7 @@ export class Stage implements AsyncDisposable {
 
   async #lateLogs(): Promise<void> {
     const startedMs = performance.now();
-    // While another call goes on, time does too.
+    // The clock stops only while no call is in flight.
     const isIdle = this.#inFlight === 0;
     await sleep(LATE_LOG_MS);
     if (isIdle) this.#stoppedMs += performance.now() - startedMs;

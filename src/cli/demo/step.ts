@@ -1,7 +1,8 @@
-/** What the demo records: plain data, so that the timeline draws it and `--json` prints it. Times are measured, in milliseconds. */
+/** The record of the demo: plain data for the timeline and for `--json`. Times are measured milliseconds. */
 import type { HookName } from "../../protocol/catalog.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import type { PluginReport } from "../../host/inspect.ts";
+import type { RequestedApproval } from "../../host/run/approvals/question.ts";
+import type { PluginReport } from "../../host/report/inspect.ts";
 
 export interface MessageStep {
   readonly kind: "message";
@@ -15,14 +16,20 @@ export interface HookStep {
   /** When it was over, since the act began. */
   readonly atMs: number;
   readonly hook: HookName;
-  /** How the gateway called it; `skipped`: `host.has` said that nobody listens. */
+  /** How the gateway called the hook; `skipped`: `host.has` said that no plugin listens. */
   readonly how: "run" | "emit" | "runSync" | "skipped";
   readonly wallMs: number;
   readonly event: Readonly<Record<string, unknown>>;
   readonly outcome: Outcome | undefined;
   readonly logs: readonly { readonly plugin: string; readonly text: string }[];
   readonly approval:
-    | { readonly title: string; readonly description: string; readonly answer: string; readonly waitedMs: number }
+    | {
+        readonly title: string;
+        readonly description: string;
+        readonly requests: readonly RequestedApproval[];
+        readonly answer: string;
+        readonly waitedMs: number;
+      }
     | undefined;
   /** Something else that was true when it was over. */
   readonly note: string | undefined;
@@ -50,7 +57,7 @@ export interface DemoReport {
   readonly isComplete: boolean;
 }
 
-/** Who draws while it happens. */
+/** Draws the demo while it runs. */
 export interface Watcher {
   begin(): void;
   opened(act: "turn" | "loop", facts: Act): void;

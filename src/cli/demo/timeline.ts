@@ -1,7 +1,8 @@
-/** Draws the demo while it happens: a line per hook with its decision and wall time, a line per plugin with its answer and cost. */
-import { duration } from "../ui/duration.ts";
-import { gap, wrap } from "../ui/text.ts";
-import { difference } from "../ui/diff.ts";
+/**
+ * Draws the demo while it runs: a line per hook with its decision and wall time, a line per plugin with its answer and
+ * cost.
+ */
+import { duration, gap, wrap } from "../ui/text.ts";
 import type { Style, Terminal } from "../ui/terminal.ts";
 import { closing, laneLines, opening, pluginTable, titles } from "./captions.ts";
 import type { HookStep, MessageStep, Watcher } from "./step.ts";
@@ -20,7 +21,7 @@ export function timeline(terminal: Terminal): Watcher {
 
   const lead = (atMs: number, mark: string): string => `${paint("gray", `${atMs.toFixed(0)} ms`.padStart(CLOCK))}  ${mark} `;
 
-  /** `left` and `right` at the two ends of the line, after whatever leads it. */
+  /** Puts `left` and `right` at the two ends of the line, after `start`. */
   const ends = (start: string, name: string, words: string, style: Style, cost: string): void => {
     const left = `${name.padEnd(NAME)} ${words}`;
     terminal.line(`${start}${name.padEnd(NAME)} ${paint(style, words)}${cost && gap(left, cost, room) + paint("gray", cost)}`);
@@ -60,10 +61,9 @@ export function timeline(terminal: Terminal): Watcher {
     for (const call of outcome?.calls ?? []) {
       const words = callWords(call, outcome!, step.hook);
       ends(rail, `  ${call.plugin}`, words.text, STYLES[words.tone], callCost(call));
-      if (approval && outcome?.approval?.pluginId === call.plugin) {
-        detail("?", `${approval.title}: ${approval.description}`, "yellow");
-        detail("✓", `${approval.answer}, auto-answered for the demo`, "green");
-      }
+      const asked = approval?.requests.filter(({ pluginId }) => pluginId === call.plugin) ?? [];
+      for (const { title, description } of asked) detail("?", `${title}: ${description}`, "yellow");
+      if (asked.length > 0) detail("✓", `${approval!.answer}, auto-answered for the demo`, "green");
       for (const { text } of logs.filter(({ plugin }) => plugin === call.plugin)) detail("≡", `log: ${text}`, "gray");
     }
     for (const one of changes(step)) change(one);
@@ -80,5 +80,29 @@ export function timeline(terminal: Terminal): Watcher {
     },
     step: (step) => (step.kind === "hook" ? hook(step) : message(step)),
     end: (report) => closing(terminal, report),
+  };
+}
+
+interface Difference {
+  readonly head: string;
+  readonly removed: string;
+  readonly added: string;
+  readonly tail: string;
+}
+
+/** Two texts as the same words at both ends, and one piece in the middle that differs. */
+export function difference(before: string, after: string): Difference {
+  const from = before.split(/(?<=\s)/);
+  const to = after.split(/(?<=\s)/);
+  const most = Math.min(from.length, to.length);
+  let head = 0;
+  while (head < most && from[head] === to[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && from.at(-1 - tail) === to.at(-1 - tail)) tail += 1;
+  return {
+    head: from.slice(0, head).join(""),
+    removed: from.slice(head, from.length - tail).join(""),
+    added: to.slice(head, to.length - tail).join(""),
+    tail: from.slice(from.length - tail).join(""),
   };
 }

@@ -1,11 +1,12 @@
 /** The round of `creel dev`: load, run, show, wait for a change. */
-import { findPlugin } from "../../host/manifest.ts";
+import { findPlugin } from "../../discovery/manifest.ts";
 import { Caller } from "../call/caller.ts";
 import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 import { failure, page, told } from "../call/page.ts";
-import { printable } from "../ui/json.ts";
+import { printable } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
+import { sayWalls } from "../ui/walls.ts";
 import { Watch } from "./watch.ts";
 
 export interface DevelopOptions extends Omit<CallerOptions, "plugins" | "log"> {
@@ -24,6 +25,7 @@ export async function develop({ path, input, isJson, out, err, signal, ...option
   using watch = await Watch.on(root);
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
   await using caller = await Caller.open({ ...options, plugins: [path], log: (line) => told(line, err) });
+  sayWalls(caller.wallsWarning(), err);
   const print = (value: object): void => out.line(printable(value));
   const show = async (): Promise<void> => {
     const failed = caller.failures().find(({ isNamed }) => isNamed)?.report;
@@ -39,7 +41,7 @@ export async function develop({ path, input, isJson, out, err, signal, ...option
     else page(outcome, out);
   };
   await show();
-  err.line(err.paint("gray", `waiting for changes in ${root}; Ctrl-C ends it`));
+  err.line(err.paint("gray", `watching ${root}; press Ctrl-C to stop`));
   while (await watch.next()) {
     await caller.reload();
     if (signal.aborted) break;

@@ -1,6 +1,6 @@
 /**
- * Waits for changes below a folder. Node's own recursive watch would follow `node_modules` too, thousands of folders that nobody edits: this
- * one leaves packages and hidden folders out, and looks for new folders after each change.
+ * Waits for changes below a folder. Node's recursive watch would also follow `node_modules`; this one skips packages
+ * and hidden folders, and finds new folders after each change.
  */
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
@@ -19,7 +19,7 @@ export class Watch implements Disposable {
 
   static async on(root: string): Promise<Watch> {
     const made = new Watch(root);
-    await made.#look(root);
+    await made.#watchBelow(root);
     return made;
   }
 
@@ -36,7 +36,7 @@ export class Watch implements Disposable {
   async next(): Promise<boolean> {
     const isChanged = !this.#isOver && (await this.#changed.promise);
     this.#changed = Promise.withResolvers();
-    if (isChanged) await this.#look(this.#root);
+    if (isChanged) await this.#watchBelow(this.#root);
     return isChanged && !this.#isOver;
   }
 
@@ -48,21 +48,21 @@ export class Watch implements Disposable {
     this.#changed.resolve(false);
   }
 
-  async #look(folder: string): Promise<void> {
+  async #watchBelow(folder: string): Promise<void> {
     if (this.#isOver) return;
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
     if (!entries || this.#isOver) return;
-    if (!this.#folders.has(folder)) this.#folders.set(folder, this.#watch(folder));
+    if (!this.#folders.has(folder)) this.#folders.set(folder, this.#watchFolder(folder));
     const below = entries.filter((entry) => entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith("."));
-    await Promise.all(below.map(({ name }) => this.#look(join(folder, name))));
+    await Promise.all(below.map(({ name }) => this.#watchBelow(join(folder, name))));
   }
 
-  #watch(folder: string): FSWatcher {
+  #watchFolder(folder: string): FSWatcher {
     const watcher = watch(folder, () => {
       clearTimeout(this.#quiet);
       this.#quiet = setTimeout(() => this.#changed.resolve(true), QUIET_MS);
     });
-    // It was deleted: whoever holds it will see that, too.
+    // The folder was deleted; the watch of its parent reports that.
     return watcher.on("error", () => {
       watcher.close();
       this.#folders.delete(folder);

@@ -1,11 +1,11 @@
-/** One thing the doctor has looked at. What is broken keeps plugins from being run, or from being contained; a warning will, some day. */
+/** The result of one check. `broken`: plugins cannot run, or are not contained. `warn`: this may break later. */
 export interface Check {
   readonly area: "node" | "isolated-vm" | "config" | "state" | "lock" | "stores" | "socket" | "disk" | "clock";
   readonly status: "ok" | "warn" | "broken";
   readonly what: string;
   /** The file, with the line where that helps. */
   readonly where?: string;
-  /** What to do about it. Whatever is not well has one. */
+  /** How to fix it. Every warning and every broken check has one. */
   readonly fix?: string;
 }
 

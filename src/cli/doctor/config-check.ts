@@ -1,44 +1,44 @@
 /**
- * `creel.json` against its schema: every problem with its line, what is expected instead, and for a key that there is not the one that was meant. Where
- * other keys are allowed, since OpenClaw has more than Creel reads, one that is nearly Creel's is a warning.
+ * Checks `creel.json` against its schema: every problem with its line, the expected value and, for an unknown key, the
+ * nearest known one. Where OpenClaw's own keys are allowed, a key that nearly matches one of Creel's is a warning.
  */
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
-import { suggest } from "../../host/suggest.ts";
-import { creelConfig } from "../../protocol/config.ts";
-import type { CreelConfig } from "../../protocol/config.ts";
-import { jsonValue, readJsonc } from "../../protocol/jsonc.ts";
-import type { JsonNode } from "../../protocol/jsonc.ts";
+import { suggest } from "../../text/did-you-mean.ts";
+import { creelConfig, FIRST_WINS } from "../../protocol/config/config.ts";
+import type { CreelConfig } from "../../protocol/config/config.ts";
+import { jsonValue, JsonSyntaxError, keyOf, readJson } from "../../text/jsonc.ts";
+import type { JsonNode } from "../../text/jsonc.ts";
 import { broken, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 
 export interface ConfigFindings {
-  /** What can be gone on with; nothing, if it is not valid. */
+  /** Empty if the file is not valid. */
   readonly config: CreelConfig;
   readonly isValid: boolean;
   readonly checks: readonly Check[];
-  /** Where a value is, as file:line, for whoever finds something else about it. */
+  /** The location of a value as file:line, for other checks. */
   readonly whereIs: (path: readonly PropertyKey[]) => string;
 }
 
-const MEANING = "docs/config.md has all keys";
+const MEANING = '"creel help config" lists all keys';
 
 export function configCheck(file: string | undefined): ConfigFindings {
   const none = { config: {}, isValid: true, whereIs: () => file ?? "" };
-  if (file === undefined) return { ...none, checks: [ok("config", "there is no creel.json: everything is as it is by default")] };
+  if (file === undefined) return { ...none, checks: [ok("config", "there is no creel.json: all settings have their defaults")] };
   let text: string;
   let root: JsonNode;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    return { ...none, isValid: false, checks: [broken("config", (error as Error).message, "name a file that is there", file)] };
+    return { ...none, isValid: false, checks: [broken("config", (error as Error).message, "name a file that exists", file)] };
   }
   try {
-    root = readJsonc(text);
+    root = readJson(text);
   } catch (error) {
-    const { message } = error as Error;
-    const line = /^line (\d+)/.exec(message)?.[1] ?? "1";
-    return { ...none, isValid: false, checks: [broken("config", message, "mend it: it is JSON, with comments", `${file}:${line}`)] };
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const check = broken("config", error.message, "correct the file: it is JSON with comments", `${file}:${error.line}`);
+    return { ...none, isValid: false, checks: [check] };
   }
   const whereIs = (path: readonly PropertyKey[]): string => `${file}:${lineOf(text, startOf(root, path))}`;
   const parsed = creelConfig.safeParse(jsonValue(root));
@@ -46,11 +46,24 @@ export function configCheck(file: string | undefined): ConfigFindings {
   const checks = [
     ...problems.map(({ path, what, fix }) => broken("config", `${path.map(String).join(".") || "the file"}: ${what}`, fix, whereIs(path))),
     ...[...nearKeys(creelConfig, root, [])].map(({ path, what, fix }) => warn("config", what, fix, whereIs(path))),
+    ...(parsed.data?.record?.enabled
+      ? [
+          warn(
+            "config",
+            "record.enabled is set: whole events, with what users and models say, are written to recordings/ of the state folder",
+            "take the key out when you need no more recordings, and delete the folder",
+            whereIs(["record", "enabled"]),
+          ),
+        ]
+      : []),
+    ...(parsed.data?.approvals?.plugin?.compat === "first-wins"
+      ? [warn("config", FIRST_WINS.meaning, FIRST_WINS.fix, whereIs(FIRST_WINS.setting))]
+      : []),
   ];
   return {
     config: parsed.data ?? {},
     isValid: parsed.success,
-    checks: checks.length > 0 ? checks : [ok("config", `${file} is what it should be`)],
+    checks: checks.length > 0 ? checks : [ok("config", `${file} is valid`)],
     whereIs,
   };
 }
@@ -67,14 +80,13 @@ function* problemsOf(issue: Issue, schema: z.core.$ZodType): Generator<Problem> 
   const { path } = issue;
   switch (issue.code) {
     case "unrecognized_keys": {
-      const known = keysOf(schemaAt(schema, path));
+      const known = keysOfSchema(schemaAt(schema, path));
       for (const name of issue.keys) {
         const meant = suggest(name, known);
         yield {
           path: [...path, name],
-          what: `there is no such key${meant}`,
-          fix:
-            meant === "" ? `take it out; keys that there are: ${known.join(", ")}` : meant.replace(/^; did you mean (".*")\?$/, "write $1"),
+          what: `unknown key${meant}`,
+          fix: meant === "" ? `remove it; known keys: ${known.join(", ")}` : meant.replace(/^; did you mean (".*")\?$/, "write $1"),
         };
       }
       return;
@@ -84,16 +96,16 @@ function* problemsOf(issue: Issue, schema: z.core.$ZodType): Generator<Problem> 
       const all = issue.errors.flatMap((errors) => errors.slice(0, 1));
       const [best] = all.toSorted((a, b) => b.path.length - a.path.length);
       if (best && best.path.length > 0) yield* problemsOf({ ...best, path: [...path, ...best.path] }, schema);
-      else yield { path, what: "it is none of what it may be", fix: `write ${all.map(wanted).join(", or ")}` };
+      else yield { path, what: "the value has none of the allowed forms", fix: `write ${all.map(expected).join(", or ")}` };
       return;
     }
     default:
-      yield { path, what: issue.message, fix: `write ${wanted(issue)}; ${MEANING}` };
+      yield { path, what: issue.message, fix: `write ${expected(issue)}; ${MEANING}` };
   }
 }
 
-/** What to write instead, as far as the schema can say it. */
-function wanted(issue: Issue): string {
+/** The expected value, as far as the schema describes it. */
+function expected(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       return WORDS[issue.expected] ?? `a value of type ${issue.expected}`;
@@ -104,18 +116,18 @@ function wanted(issue: Issue): string {
     case "too_small":
       return `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}`;
     case "invalid_format":
-      return issue.pattern === undefined ? "what is expected there" : `what fits ${issue.pattern}`;
+      return issue.pattern === undefined ? "a value of the expected form" : `a value that matches ${issue.pattern}`;
     default:
-      return "what is expected there";
+      return "a value of the expected form";
   }
 }
 
 const WORDS: Partial<Record<string, string>> = {
-  string: 'a text, in "quotes"',
+  string: 'a string, in "quotes"',
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
-  array: "a list, in [brackets]",
+  array: "an array, in [brackets]",
   object: "an object, in {braces}",
   record: "an object, in {braces}",
 };
@@ -130,7 +142,7 @@ type Def = z.core.$ZodTypeDef & {
 
 const defOf = (schema: z.core.$ZodType): Def => schema._zod.def;
 
-/** Without what only says that it may be left out. */
+/** The schema without its optional wrapper. */
 function inner(schema: z.core.$ZodType): z.core.$ZodType {
   const { innerType } = defOf(schema);
   return innerType ? inner(innerType) : schema;
@@ -147,21 +159,22 @@ function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core
   return path.reduce<z.core.$ZodType | undefined>((at, key) => at && stepInto(at, key), schema);
 }
 
-function keysOf(schema: z.core.$ZodType | undefined): string[] {
+function keysOfSchema(schema: z.core.$ZodType | undefined): string[] {
   if (!schema) return [];
   const { shape, options } = defOf(inner(schema));
-  return shape ? Object.keys(shape) : (options ?? []).flatMap(keysOf);
+  return shape ? Object.keys(shape) : (options ?? []).flatMap(keysOfSchema);
 }
 
 /** Keys that Creel does not have, in places where it lets others be, and that are nearly one it has. */
 function* nearKeys(schema: z.core.$ZodType, node: JsonNode, path: readonly PropertyKey[]): Generator<Problem> {
-  if (node.kind === "plain") return;
-  const known = keysOf(schema);
-  const written = new Set(node.parts.map(({ key }) => key));
-  for (const [index, { key, value }] of node.parts.entries()) {
+  const parts = node.children ?? [];
+  const known = keysOfSchema(schema);
+  const written = new Set(node.type === "object" ? parts.map(keyOf) : []);
+  for (const [index, part] of parts.entries()) {
+    const key = part.type === "property" ? keyOf(part) : undefined;
     const at = key ?? index;
     const next = stepInto(schema, at);
-    if (next) yield* nearKeys(next, value, [...path, at]);
+    if (next) yield* nearKeys(next, part.type === "property" ? part.children![1]! : part, [...path, at]);
     else if (key !== undefined && defOf(inner(schema)).shape && isLoose(inner(schema))) {
       const meant = suggest(
         key,
@@ -170,8 +183,8 @@ function* nearKeys(schema: z.core.$ZodType, node: JsonNode, path: readonly Prope
       if (meant !== "")
         yield {
           path: [...path, key],
-          what: `${[...path, key].map(String).join(".")}: Creel does not read that${meant}`,
-          fix: meant.replace(/^; did you mean (".*")\?$/, "write $1, if that is what you mean; otherwise leave it"),
+          what: `${[...path, key].map(String).join(".")}: Creel does not know this key${meant}`,
+          fix: meant.replace(/^; did you mean (".*")\?$/, "write $1 if that is what you mean; otherwise ignore this"),
         };
     }
   }
@@ -185,10 +198,10 @@ function isLoose(schema: z.core.$ZodType): boolean {
 /** Where the key of that path begins, or the nearest thing around it. */
 function startOf(node: JsonNode, path: readonly PropertyKey[]): number {
   const [first, ...rest] = path;
-  if (first === undefined || node.kind === "plain") return node.start;
-  const part = node.kind === "array" ? node.parts[Number(first)] : node.parts.find(({ key }) => key === first);
-  if (!part) return node.start;
-  return rest.length === 0 ? part.start : startOf(part.value, rest);
+  const parts = node.children ?? [];
+  const part = node.type === "object" ? parts.find((property) => keyOf(property) === first) : parts[Number(first)];
+  if (first === undefined || !part) return node.offset;
+  return rest.length === 0 ? part.offset : startOf(part.type === "property" ? part.children![1]! : part, rest);
 }
 
 function lineOf(text: string, offset: number): number {

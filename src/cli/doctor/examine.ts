@@ -1,36 +1,39 @@
 /**
- * What `creel doctor` finds out: which walls stand around the sandbox process here, whether a plugin answers from inside them, and whether what it
- * all stands on is as it should be: Node, isolated-vm, the configuration, the state folder, the socket. It changes nothing.
+ * Examines the installation for `creel doctor`: which walls are on, whether a plugin answers from inside them, and the
+ * state of Node, isolated-vm, the configuration, the state folder and the socket. Changes nothing.
  */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { openHostWith } from "../../sdk/gateway.ts";
-import { stateDirOf } from "../../sdk/config-file.ts";
-import { defaultSocket } from "../../sdk/serve-place.ts";
+import { openHostWith } from "../../sdk/open-host.ts";
+import { lockKeyOf, stateDirOf } from "../../discovery/config-file.ts";
+import type { CreelConfig } from "../../protocol/config/config.ts";
+import type { CreelError } from "../../protocol/errors.ts";
+import { defaultSocket } from "../../sdk/remote/serve-place.ts";
 import { openState } from "../../state/state.ts";
-import { findWalls } from "../../host/lanes/machine.ts";
-import { REQUIRED, wallsWanted } from "../../host/lanes/walls.ts";
-import type { Layer, LayerName, WallsWanted } from "../../host/lanes/walls.ts";
-import { ok } from "./check.ts";
+import { findWalls } from "../../host/supervisor/launch/probe.ts";
+import { REQUIRED, wallsWanted } from "../../host/supervisor/launch/plan.ts";
+import type { Layer, LayerName, WallsWanted } from "../../host/supervisor/launch/plan.ts";
+import { broken, ok } from "./check.ts";
 import type { Check } from "./check.ts";
 import { configCheck } from "./config-check.ts";
 import { referenceChecks } from "./references.ts";
 import { clockCheck, diskCheck, isolatedVmCheck, nodeCheck } from "./runtime.ts";
 import { socketChecks } from "./socket-check.ts";
 import { folderChecks, lockChecks, storeChecks } from "./state-check.ts";
+import { silentLogger } from "../../host/report/silent-logger.ts";
 
 export interface Findings {
   readonly node: string;
   readonly platform: string;
   /** How Node is started in there. */
   readonly flags: readonly string[];
-  /** What the configuration asks for. */
+  /** The walls that the configuration requires. */
   readonly wanted: WallsWanted;
   readonly layers: readonly Layer[];
   /** Layers without which a sandbox that was taken over reaches the machine. */
   readonly required: readonly LayerName[];
   readonly sandbox: Answered | Silent;
-  /** Everything else that was looked at. */
+  /** All other checks. */
   readonly checks: readonly Check[];
   /** All that is required is on, a plugin answers, and nothing is broken. */
   readonly isSound: boolean;
@@ -47,7 +50,6 @@ interface Silent {
 }
 
 const PLUGIN = { id: "doctor", source: `export default (api) => { api.on("message_sending", () => ({ content: "well" })); };` };
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 export interface Subject {
   readonly config?: string;
@@ -64,20 +66,18 @@ export async function examine(subject: Subject): Promise<Findings> {
   const base = file === undefined ? process.cwd() : dirname(file);
   const { sandbox: wishes } = found.config;
   const wanted = wallsWanted(wishes);
-  const { layers, flags } = await findWalls(wanted);
-  const sandbox = await visit(wishes ?? {});
   const given = subject["state-dir"];
   const dir = given === undefined ? stateDirOf(found.config, base) : resolve(given);
-  const { checks: state, manifests, moments } = await stateChecks(dir);
-  const checks = [
-    nodeCheck(),
-    await isolatedVmCheck(),
-    ...found.checks,
-    ...(await referenceChecks(found, base, manifests)),
-    ...state,
-    ...(await socketChecks(resolve(subject.socket ?? defaultSocket()))),
-    clockCheck(moments),
-  ];
+  // Most of the time goes into processes that start, so all start at once.
+  const [{ layers, flags }, sandbox, isolatedVm, { checks: state, manifests, moments }, sockets] = await Promise.all([
+    findWalls(wanted),
+    visit(wishes ?? {}),
+    isolatedVmCheck(),
+    stateChecks(dir, found.config, base),
+    socketChecks(resolve(subject.socket ?? defaultSocket(dir))),
+  ]);
+  const references = await referenceChecks(found, base, manifests);
+  const checks = [nodeCheck(), isolatedVm, ...found.checks, ...references, ...state, ...sockets, clockCheck(moments)];
   const isWalled = REQUIRED.every((name) => layers.find((layer) => layer.name === name)?.isOn);
   return {
     node: process.version,
@@ -94,15 +94,22 @@ export async function examine(subject: Subject): Promise<Findings> {
 
 async function stateChecks(
   dir: string | undefined,
+  config: CreelConfig,
+  base: string,
 ): Promise<{ checks: Check[]; manifests: ReadonlyMap<string, unknown>; moments: number[] }> {
   const none = { manifests: new Map<string, unknown>(), moments: [] };
   if (dir === undefined)
-    return { ...none, checks: [ok("state", "no stateDir is set: no plugin can be installed, and nothing survives a restart")] };
-  if (!existsSync(dir)) return { ...none, checks: [ok("state", `${dir} is not there yet: the first install makes it`)] };
-  const { checks, entries, manifests } = await lockChecks(openState(dir));
+    return {
+      ...none,
+      checks: [ok("state", 'no stateDir is set: "creel install" creates one; until then plugins keep no data across restarts')],
+    };
+  if (!existsSync(dir)) return { ...none, checks: [ok("state", `${dir} does not exist yet: the first install creates it`)] };
+  const keyed = await lockKeyOf(config, base).catch((error: CreelError) => error);
+  if (keyed instanceof Error) return { ...none, checks: [broken("state", keyed.message, keyed.fix)] };
+  const { checks, entries, manifests } = await lockChecks(openState(dir, keyed && { key: keyed }));
   return {
     checks: [...(await folderChecks(dir)), ...checks, ...(await storeChecks(dir)), await diskCheck(dir)],
-    // One whose files were changed is one all the same.
+    // A plugin whose files changed is still installed.
     manifests: new Map(entries.map(({ id }) => [id, manifests.get(id)])),
     moments: entries.map(({ accepted }) => Date.parse(accepted.at)),
   };
@@ -111,12 +118,12 @@ async function stateChecks(
 async function visit(sandbox: object): Promise<Answered | Silent> {
   const startedMs = performance.now();
   try {
-    // Nothing of the operator's: what is installed may be what is broken.
+    // Loads nothing of the operator's: an installed plugin may be the broken part.
     await using host = await openHostWith(
-      { isolation: "process", lanes: 1, config: { sandbox }, logger: silent, plugins: [PLUGIN] },
+      { isolation: "process", lanes: 1, config: { sandbox: { ...sandbox, spare: false } }, logger: silentLogger, plugins: [PLUGIN] },
       { isBare: true },
     );
-    const { result, calls } = await host.run("message_sending", { to: "doctor", content: "how do you feel?" });
+    const { result, calls } = await host.run("message_sending", { to: "doctor", content: "how do you feel?" }, { channelId: "doctor" });
     if (result?.content === "well") return { answers: true, startMs: performance.now() - startedMs };
     return { answers: false, error: calls[0]?.error?.message ?? host.inspect(PLUGIN.id).error?.message ?? "it did not answer" };
   } catch (error) {

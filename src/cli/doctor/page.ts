@@ -1,13 +1,12 @@
-/** The doctor's findings for people: a line per layer and per check, on or off, by what or why not, and what can be done. */
-import { duration } from "../ui/duration.ts";
-import { wrap } from "../ui/text.ts";
+/** The doctor's findings for people: a line per layer and per check, with the mechanism or the reason, and the fix. */
+import { duration, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import type { Findings } from "./examine.ts";
 
 const MARKS = { ok: "✓", warn: "–", broken: "✗" } as const;
 const STYLES = { ok: "green", warn: "yellow", broken: "red" } as const;
 const NAME = 13;
-/** Before what is said about a layer: the mark and the name. */
+/** Width of the mark and the name. */
 const MARGIN = 4 + NAME;
 
 export function page({ node, platform, wanted, layers, required, sandbox, checks, isSound }: Findings, terminal: Terminal): void {
@@ -17,7 +16,7 @@ export function page({ node, platform, wanted, layers, required, sandbox, checks
       line(`${" ".repeat(MARGIN)}${paint("gray", `${at === 0 ? lead : " ".repeat(lead.length)}${part}`)}`);
   };
 
-  line(paint("bold", "The walls around the sandbox process"));
+  line(paint("bold", "Walls around the sandbox process"));
   line(paint("gray", `sandbox.walls is "${wanted.walls}"; ${platform}; Node ${node}`));
   line();
   for (const { name, what, isOn, by, why, fix } of layers) {
@@ -30,13 +29,16 @@ export function page({ node, platform, wanted, layers, required, sandbox, checks
     if (!isOn && fix !== undefined) paragraph(fix, "→ ");
   }
   line();
-  if (sandbox.answers) line(`${paint("green", "✓")} a plugin answered from in there, ${duration(sandbox.startMs)} after it was asked for`);
-  else line(`${paint("red", "✗")} no plugin answers from in there: ${sandbox.error}`);
+  if (sandbox.answers) line(`${paint("green", "✓")} ok: a plugin answered from inside the sandbox after ${duration(sandbox.startMs)}`);
+  else line(`${paint("red", "✗")} FAIL: no plugin answers from inside the sandbox: ${sandbox.error}`);
   const missing = layers.filter(({ name, isOn }) => !isOn && required.includes(name)).map(({ name }) => name);
-  if (missing.length > 0) line(`${paint("red", "✗")} missing of what matters most: ${missing.join(", ")}`);
-  else line(`${paint("green", "✓")} what matters most is on: ${required.join(", ")}`);
+  if (missing.length > 0) line(`${paint("red", "✗")} FAIL: required walls are missing: ${missing.join(", ")}`);
+  else line(`${paint("green", "✓")} ok: all required walls are on: ${required.join(", ")}`);
+  if (wanted.walls !== "required")
+    for (const part of wrap('in production set sandbox.walls to "required", so that a host does not open without them', width - 2))
+      line(`  ${paint("gray", part)}`);
   line();
-  line(paint("bold", "What it stands on"));
+  line(paint("bold", "Environment"));
   line();
   for (const { area, status, what, where, fix } of checks) {
     const [first = "", ...more] = wrap(what, width - MARGIN);
@@ -48,7 +50,7 @@ export function page({ node, platform, wanted, layers, required, sandbox, checks
   line();
   line(
     isSound
-      ? "Who takes over the sandbox process has the kernel's walls before him."
-      : "Mend what is marked ✗ before you run a stranger's plugin.",
+      ? "Everything is ok. Even if a plugin takes over the sandbox process, the kernel still contains it."
+      : "FAIL. Fix what is marked ✗ before you run third-party plugins.",
   );
 }

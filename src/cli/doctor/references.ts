@@ -1,12 +1,12 @@
-/** What a creel.json refers to, and whether that is there: paths, secrets, plugins by their ids. */
+/** Checks what a creel.json refers to: paths, secrets, and plugins by id. */
 import { existsSync } from "node:fs";
-import { readSecrets } from "../../host/services/secrets.ts";
-import { suggest } from "../../host/suggest.ts";
-import { configFaults, configSchemaOf } from "../../install/config-schema.ts";
-import { pluginManifest } from "../../protocol/config.ts";
-import type { CreelConfig } from "../../protocol/config.ts";
+import { readSecrets } from "../../host/services/secrets/secrets.ts";
+import { suggest } from "../../text/did-you-mean.ts";
+import { configFaults, configSchemaOf } from "../../install/manifest/config-schema.ts";
+import { pluginManifest } from "../../protocol/config/config.ts";
+import type { CreelConfig } from "../../protocol/config/config.ts";
 import { CreelError } from "../../protocol/errors.ts";
-import { resolveFrom } from "../../sdk/config-file.ts";
+import { resolveFrom } from "../../discovery/config-file.ts";
 import { broken, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import type { ConfigFindings } from "./config-check.ts";
@@ -20,7 +20,7 @@ export async function referenceChecks(
   const checks = pathsOf(config)
     .filter(({ path }) => !existsSync(resolveFrom(base, path)))
     .map(({ path, at }) =>
-      broken("config", `${at.join(".")}: there is no ${path}`, "write a path that is there, relative to the creel.json", whereIs(at)),
+      broken("config", `${at.join(".")}: ${path} does not exist`, "write a path that exists, relative to the creel.json", whereIs(at)),
     );
   for (const [name, source] of Object.entries(config.secrets ?? {})) {
     const at = ["secrets", name];
@@ -34,17 +34,17 @@ export async function referenceChecks(
     const meant = installed.has(id) ? "" : suggest(id, [...installed.keys()]);
     const at = ["plugins", "entries", id];
     if (meant !== "")
-      checks.push(warn("config", `${at.join(".")}: no plugin of that id is installed${meant}`, "write the plugin's id", whereIs(at)));
+      checks.push(warn("config", `${at.join(".")}: no installed plugin has that id${meant}`, "write the plugin's id", whereIs(at)));
   }
   for (const [id, manifest] of installed) {
     const settings = config.plugins?.entries?.[id];
     const schema = settings?.enabled === false ? undefined : configSchemaOf(pluginManifest.safeParse(manifest).data ?? {});
-    for (const { path, message } of configFaults({ id, schema, config: settings?.config ?? {} }))
+    for (const { path, message } of await configFaults({ id, schema, config: settings?.config ?? {} }))
       checks.push(
         broken(
           "config",
           message,
-          `write what the plugin takes: the configSchema of its manifest says it`,
+          `write what the configSchema of the plugin's manifest allows`,
           whereIs(["plugins", "entries", id, "config", ...path]),
         ),
       );

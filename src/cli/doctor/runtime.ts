@@ -1,4 +1,4 @@
-/** The ground that everything stands on: Node, isolated-vm's binary, the disk, the clock. */
+/** Checks of the environment: Node, isolated-vm's binary, the disk, the clock. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { statfs } from "node:fs/promises";
@@ -24,7 +24,10 @@ export function nodeCheck(version = process.version): Check {
   return broken("node", `Node ${version} is too old: ${NEEDED} or later is needed`, `install Node ${NEEDED} and run creel with it`);
 }
 
-/** In a process of its own: what is broken may take it down. It makes an isolate, since a binary of another Node loads and then fails. */
+/**
+ * Runs in its own process, because a broken binary may crash. Creates an isolate, because a binary for another Node
+ * loads and fails then.
+ */
 const TRIAL = `
   const { createRequire } = require("node:module");
   const home = process.argv[1];
@@ -36,25 +39,25 @@ const TRIAL = `
   // Ended in a hurry: nothing is left to be torn down.
   process.exit();
 `;
-const REBUILD = `run "npm rebuild isolated-vm" where Creel is installed; without a prebuilt binary that takes a C++ compiler and Python`;
+const REBUILD = `run "npm rebuild isolated-vm" where Creel is installed; without a prebuilt binary this needs a C++ compiler and Python`;
 
 /** `home`: the folder of the package. */
 export async function isolatedVmCheck(home = homeOf()): Promise<Check> {
   if (home === undefined) return broken("isolated-vm", "isolated-vm is not installed", `run "npm install" where Creel is installed`);
-  const wanted = own.dependencies["isolated-vm"]!;
+  const expected = own.dependencies["isolated-vm"]!;
   try {
     const { version } = JSON.parse(readFileSync(`${home}/package.json`, "utf8")) as { version: string };
     const { stdout } = await run(process.execPath, ["--no-node-snapshot", "-e", TRIAL, home], { timeout: 20_000 });
     const binary = relative(home, stdout.trim());
     const made = binary.startsWith("prebuilds") ? "prebuilt" : "built on this machine";
     const platform = `${process.platform} ${process.arch}`;
-    if (version !== wanted)
+    if (version !== expected)
       return warn(
         "isolated-vm",
-        `isolated-vm ${version} is installed, and ${wanted} is the one that Creel was tested with`,
+        `isolated-vm ${version} is installed, but Creel was tested with ${expected}`,
         `run "npm install" where Creel is installed`,
       );
-    return ok("isolated-vm", `isolated-vm ${version} makes isolates: ${made} for ${platform} (${binary})`);
+    return ok("isolated-vm", `isolated-vm ${version} works: ${made} for ${platform} (${binary})`);
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
     const said = (stderr ?? "").split("\n").find((line) => /Error|Assertion|No native build/.test(line)) ?? message.split("\n")[0]!;
@@ -71,7 +74,7 @@ function homeOf(): string | undefined {
 }
 
 const MB = 2 ** 20;
-/** A plugin with what it needs may have so much, and is there twice while it is installed. */
+/** The largest plugin with its dependencies, twice: installing needs both copies. */
 const SCARCE_BYTES = 512 * MB;
 const FULL_BYTES = 64 * MB;
 
@@ -82,8 +85,8 @@ export async function diskCheck(dir: string): Promise<Check> {
 
 export function spaceCheck(dir: string, bytes: number): Check {
   const left = `${bytes >= 1024 * MB ? `${(bytes / 1024 / MB).toFixed(1)} GB` : `${Math.floor(bytes / MB)} MB`} free for the state folder`;
-  const fix = "make room there, or move the folder and name the new place in stateDir";
-  if (bytes < FULL_BYTES) return broken("disk", `only ${left}: what plugins store may be refused`, fix, dir);
+  const fix = "free some space, or move the folder and set stateDir to its new path";
+  if (bytes < FULL_BYTES) return broken("disk", `only ${left}: plugins may not be able to store data`, fix, dir);
   return bytes < SCARCE_BYTES ? warn("disk", `only ${left}`, fix, dir) : ok("disk", left);
 }
 
@@ -91,16 +94,17 @@ export function spaceCheck(dir: string, bytes: number): Check {
 const FIRST_RELEASE = Date.parse("2026-01-01");
 const SLACK_MS = 5 * 60_000;
 
-/** `known`: moments that have been, by what was written down. */
+/** `known`: past times from the lock. */
 export function clockCheck(known: readonly number[], now = Date.now()): Check {
-  const fix = "set the clock, and let it be kept by NTP: certificates, schedules and the lock go by it";
-  if (now < FIRST_RELEASE) return broken("clock", `it is ${new Date(now).toISOString()} by the clock, which cannot be`, fix);
+  const fix = "set the clock and enable NTP: certificates, schedules and the lock depend on it";
+  if (now < FIRST_RELEASE)
+    return broken("clock", `the clock says ${new Date(now).toISOString()}, which is before Creel's first release`, fix);
   const latest = Math.max(...known, 0);
   if (latest > now + SLACK_MS)
     return warn(
       "clock",
-      `the clock is behind what the lock has seen (${new Date(latest).toISOString()}): it was set back, or another machine's is fast`,
+      `the clock is behind the latest time in the lock (${new Date(latest).toISOString()}): it was set back, or another machine's clock is fast`,
       fix,
     );
-  return ok("clock", "the clock is not behind what was written down");
+  return ok("clock", "the clock is not behind the lock");
 }

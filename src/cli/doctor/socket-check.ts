@@ -1,16 +1,19 @@
-/** The place of `creel serve`: whether somebody is there, whether it is ours, and whether others could come in. */
+/**
+ * Checks the socket of `creel serve`: whether a host is running, whether it is ours, and whether other users could
+ * connect.
+ */
 import { lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CreelError } from "../../protocol/errors.ts";
-import { checkFolder, keyFileOf, readKey } from "../../sdk/serve-place.ts";
-import { isAnswered } from "../../serve/place.ts";
+import { checkFolder, keyFileOf, readKey } from "../../sdk/remote/serve-place.ts";
+import { isAnswered } from "../../serve/socket-path.ts";
 import { broken, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 
-const look = (path: string) => lstat(path).catch(() => undefined);
+const statsOf = (path: string) => lstat(path).catch(() => undefined);
 
 export async function socketChecks(socket: string): Promise<Check[]> {
-  if (!(await look(dirname(socket)))) return [ok("socket", `nobody serves at ${socket}`)];
+  if (!(await statsOf(dirname(socket)))) return [ok("socket", `no creel serve is running at ${socket}`)];
   const checks: Check[] = [];
   try {
     await checkFolder(socket);
@@ -18,8 +21,8 @@ export async function socketChecks(socket: string): Promise<Check[]> {
     if (!(error instanceof CreelError)) throw error;
     checks.push(broken("socket", error.message, error.fix, dirname(socket)));
   }
-  const found = await look(socket);
-  const key = await look(keyFileOf(socket));
+  const found = await statsOf(socket);
+  const key = await statsOf(keyFileOf(socket));
   for (const [path, stats] of [
     [socket, found],
     [keyFileOf(socket), key],
@@ -29,8 +32,8 @@ export async function socketChecks(socket: string): Promise<Check[]> {
       checks.push(
         broken(
           "socket",
-          `${path} belongs to another user (${stats.uid}): it is not your host`,
-          `remove it, and find out who put it there`,
+          `${path} belongs to another user (${stats.uid}): it is not the socket of your host`,
+          `remove it, and find out which user created it`,
           path,
         ),
       );
@@ -39,23 +42,18 @@ export async function socketChecks(socket: string): Promise<Check[]> {
         broken(
           "socket",
           `${path} has mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")}: others can use it`,
-          `chmod 600 ${path}, and start creel serve again for a new token`,
+          `chmod 600 ${path}, and restart creel serve to get a new token`,
           path,
         ),
       );
   }
-  if (!found) return checks.length > 0 ? checks : [ok("socket", `nobody serves at ${socket}`)];
+  if (!found) return checks.length > 0 ? checks : [ok("socket", `no creel serve is running at ${socket}`)];
   if (!found.isSocket())
-    return [...checks, broken("socket", `${socket} is not a socket`, "take it away, or name another place with --socket", socket)];
+    return [...checks, broken("socket", `${socket} is not a socket`, "remove it, or choose another path with --socket", socket)];
   if (!(await isAnswered(socket)))
     return [
       ...checks,
-      warn(
-        "socket",
-        `${socket} is left from a host that is gone`,
-        "nothing, if you start creel serve: it takes its place; or delete it",
-        socket,
-      ),
+      warn("socket", `${socket} is left over from a host that has ended`, "start creel serve, which replaces it, or delete it", socket),
     ];
   const answering = await readKey(socket);
   if (!answering)
@@ -63,8 +61,8 @@ export async function socketChecks(socket: string): Promise<Check[]> {
       ...checks,
       broken(
         "socket",
-        `somebody answers at ${socket}, without the token file of a host`,
-        "end that process, and start creel serve again",
+        `a process answers at ${socket}, but a host's token file is missing`,
+        "end that process and restart creel serve",
         socket,
       ),
     ];

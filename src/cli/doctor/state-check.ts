@@ -1,8 +1,11 @@
-/** The state folder: who may enter it, the lock, every file of every plugin against the lock, what nobody refers to, the databases. Nothing is changed. */
+/**
+ * Checks the state folder: its permissions, the lock, every file of every plugin against the lock, leftovers, and the
+ * databases. Changes nothing.
+ */
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isBusy } from "../../host/store/database.ts";
+import { isBusy } from "../../host/storage/database.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { bundleOf } from "../../state/bundle-files.ts";
 import type { LockEntry } from "../../state/lock.ts";
@@ -10,8 +13,21 @@ import type { State } from "../../state/state.ts";
 import { broken, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 
-/** Files that say who may do what, or what users have said: nobody else's business. */
-const PRIVATE = ["creel.lock", "quarantine.json", "schedule.sqlite", "kv", "volumes", "store", "staging", "work", "retired", "audit"];
+/** Files with grants or conversation data, which other users must not read. */
+const PRIVATE = [
+  "creel.lock",
+  "quarantine.json",
+  "schedule.sqlite",
+  "kv",
+  "volumes",
+  "store",
+  "staging",
+  "work",
+  "retired",
+  "audit",
+  "approvals.json",
+  "recordings",
+];
 
 export async function folderChecks(dir: string): Promise<Check[]> {
   const checks: Check[] = [];
@@ -22,14 +38,16 @@ export async function folderChecks(dir: string): Promise<Check[]> {
     const is = `has mode ${mode.toString(8).padStart(4, "0")}`;
     const fix = `chmod go-rwx ${path}`;
     if (found.isSymbolicLink())
-      checks.push(broken("state", `${path} is a link: whoever made it says where it leads`, "put a real one in its place", path));
+      checks.push(
+        broken("state", `${path} is a symbolic link, whose target its creator controls`, "replace it with a real file or folder", path),
+      );
     else if (process.getuid && found.uid !== process.getuid())
       checks.push(broken("state", `${path} belongs to another user (${found.uid})`, `chown ${process.getuid()} ${path}`, path));
     else if ((mode & 0o022) !== 0) checks.push(broken("state", `${path} ${is}: others can write it`, fix, path));
-    // Inside of a folder that nobody may enter, nobody reads.
-    else if (path === dir && (mode & 0o055) !== 0) checks.push(warn("state", `${path} ${is}: others can look into it`, fix, path));
+    // If others cannot enter the folder, they cannot read the files inside.
+    else if (path === dir && (mode & 0o055) !== 0) checks.push(warn("state", `${path} ${is}: others can read it`, fix, path));
   }
-  return checks.length > 0 ? checks : [ok("state", `${dir} is nobody else's`)];
+  return checks.length > 0 ? checks : [ok("state", `only you can read and write ${dir}`)];
 }
 
 export interface LockFindings {
@@ -55,7 +73,7 @@ export async function lockChecks(state: State): Promise<LockFindings> {
       manifests.set(id, loaded.manifest);
     } catch (error) {
       const one = complaint("lock", error);
-      // Nobody loads it.
+      // A disabled plugin is not loaded.
       checks.push(enabled ? one : { ...one, status: "warn" });
     }
   }
@@ -64,7 +82,7 @@ export async function lockChecks(state: State): Promise<LockFindings> {
   return { checks: [...checks, ...(await orphanChecks(state.dir, entries))], entries, manifests };
 }
 
-/** What whoever was killed has left, and files that were never cleared away. */
+/** Leftovers of killed commands, and files that were never removed. */
 async function orphanChecks(dir: string, entries: readonly LockEntry[]): Promise<Check[]> {
   const names = async (folder: string): Promise<string[]> => readdir(join(dir, folder)).catch(() => []);
   const used = new Set(entries.map(({ store }) => store));
@@ -76,8 +94,8 @@ async function orphanChecks(dir: string, entries: readonly LockEntry[]): Promise
     checks.push(
       warn(
         "lock",
-        `${orphans.length} folders of the store are in no entry of the lock (${orphans[0]}${orphans.length > 1 ? ", …" : ""})`,
-        "nothing: the next change of the state clears them away; if you restored a backup, see that the lock is of the same time",
+        `${orphans.length} folders of the store belong to no plugin of the lock (${orphans[0]}${orphans.length > 1 ? ", …" : ""})`,
+        "nothing to do: the next change removes them; after restoring a backup, check that the lock is from the same backup",
         join(dir, "store"),
       ),
     );
@@ -85,8 +103,8 @@ async function orphanChecks(dir: string, entries: readonly LockEntry[]): Promise
     checks.push(
       warn(
         "lock",
-        `${left.length} unfinished installations lie around`,
-        "nothing, if one is running; otherwise the next install clears them away",
+        `${left.length} unfinished installations were left behind`,
+        "nothing to do: the next install removes them, unless one is running now",
         join(dir, "work"),
       ),
     );
@@ -102,7 +120,12 @@ export async function storeChecks(dir: string): Promise<Check[]> {
   const checks = [
     ...files.flatMap(databaseCheck),
     ...aside.map((path) =>
-      warn("stores", `${path} was set aside because it was damaged; what it held is not seen`, "mend it with sqlite3, or delete it", path),
+      warn(
+        "stores",
+        `${path} was set aside because it is damaged; plugins do not see its data`,
+        "repair it with sqlite3, or delete it",
+        path,
+      ),
     ),
   ];
   return checks.length > 0
@@ -110,7 +133,11 @@ export async function storeChecks(dir: string): Promise<Check[]> {
     : [
         ok(
           "stores",
-          files.length === 0 ? "nothing is stored yet" : files.length === 1 ? "1 database is sound" : `${files.length} databases are sound`,
+          files.length === 0
+            ? "no plugin has stored data yet"
+            : files.length === 1
+              ? "1 database is intact"
+              : `${files.length} databases are intact`,
         ),
       ];
 }
@@ -118,7 +145,7 @@ export async function storeChecks(dir: string): Promise<Check[]> {
 /** Nothing, if it is sound. */
 function databaseCheck(path: string): Check[] {
   const fix =
-    "stop the gateway and put a backup in its place; without one, leave it: the gateway sets it aside and the plugin starts with an empty store";
+    "stop the gateway and restore a backup; without a backup, leave the file: the gateway sets it aside and the plugin starts with an empty store";
   try {
     using database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
     const rows = database.prepare("PRAGMA quick_check(1)").all() as { quick_check: string }[];
@@ -126,7 +153,7 @@ function databaseCheck(path: string): Check[] {
     return first?.quick_check === "ok" ? [] : [broken("stores", `${path} is damaged: ${first?.quick_check ?? "no answer"}`, fix, path)];
   } catch (error) {
     const { message } = error as Error;
-    if (isBusy(error)) return [warn("stores", `${path} is locked by somebody`, "ask again later", path)];
+    if (isBusy(error)) return [warn("stores", `${path} is locked by another process`, "try again later", path)];
     return [broken("stores", `${path} cannot be read: ${message}`, fix, path)];
   }
 }

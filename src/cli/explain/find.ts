@@ -1,36 +1,62 @@
-/** The run that a person means, and what happened to its plugins around that time. */
+/** Finds a run in the audit log, and what happened to its plugins around that time. */
 import type { AuditRun, AuditState } from "../../protocol/audit-line.ts";
 import { CreelError } from "../../protocol/errors.ts";
+import { UsageError } from "../options.ts";
 import type { AuditLog } from "../../state/audit-log.ts";
 
-export const LISTED = 20;
+const LISTED = 20;
 /** As many as help a person to say which one they mean. */
 const MEANT = 5;
 
-export async function lastRuns(log: AuditLog): Promise<AuditRun[]> {
+export interface Chosen {
+  /** It decided, or its call failed. */
+  readonly plugin?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly since?: number | undefined;
+}
+
+/** The newest first. */
+export async function lastRuns(log: AuditLog, { plugin, since = 0 }: Chosen = {}, most = LISTED): Promise<AuditRun[]> {
   const runs: AuditRun[] = [];
-  for await (const run of log.runs()) if (runs.push(run) >= LISTED) break;
+  const concerns = ({ by, calls }: AuditRun): boolean =>
+    plugin === undefined || by === plugin || calls.some((call) => call.plugin === plugin && call.error !== undefined);
+  for await (const run of log.runs()) {
+    if (Date.parse(run.at) < since || !concerns(run)) continue;
+    if (runs.push(run) >= most) break;
+  }
   return runs;
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration back from now, or a date. Throws a UsageError. */
+export function sinceOf(text: string, now = Date.now()): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return now - Number(count) * UNITS_MS[unit!]!;
+  const at = Date.parse(text);
+  if (Number.isNaN(at))
+    throw new UsageError(`--since cannot be "${text}"`, "use a duration such as 30m, 2h or 7d, or a date such as 2026-01-31");
+  return at;
+}
+
 /** By its id, or the beginning of it if that is no other's. */
-export async function findRun(log: AuditLog, wanted: string): Promise<AuditRun> {
+export async function findRun(log: AuditLog, runId: string): Promise<AuditRun> {
   const found: AuditRun[] = [];
-  for await (const run of log.runs(`"runId":"${wanted}`)) {
-    if (run.runId === wanted) return run;
-    if (run.runId.startsWith(wanted) && found.length <= MEANT) found.push(run);
+  for await (const run of log.runs(`"runId":"${runId}`)) {
+    if (run.runId === runId) return run;
+    if (run.runId.startsWith(runId) && found.length <= MEANT) found.push(run);
   }
   const [first, second] = found;
-  if (!first) throw new CreelError("ERR_AUDIT_UNKNOWN", { run: wanted, known: await knownOf(log, wanted) });
+  if (!first) throw new CreelError("ERR_AUDIT_UNKNOWN", { run: runId, known: await knownOf(log, runId) });
   if (second) {
-    const ids = found.slice(0, MEANT).map(({ runId }) => runId);
-    throw new CreelError("ERR_AUDIT_AMBIGUOUS", { run: wanted, runs: ids.join(", "), more: found.length > MEANT ? " and more" : "" });
+    const ids = found.slice(0, MEANT).map((run) => run.runId);
+    throw new CreelError("ERR_AUDIT_AMBIGUOUS", { run: runId, runs: ids.join(", "), more: found.length > MEANT ? " and more" : "" });
   }
   return first;
 }
 
-/** What the log does have; and whether it says that runs of that host were left out. */
-async function knownOf(log: AuditLog, wanted: string): Promise<string> {
+/** What the log has instead, and whether runs of that host were counted but not logged. */
+async function knownOf(log: AuditLog, runId: string): Promise<string> {
   let oldest: AuditRun | undefined;
   let count = 0;
   for await (const run of log.runs()) {
@@ -38,9 +64,9 @@ async function knownOf(log: AuditLog, wanted: string): Promise<string> {
     count += 1;
   }
   let dropped = 0;
-  for await (const state of log.states()) if (state.kind === "dropped" && wanted.startsWith(state.host)) dropped += state.count;
-  const left = dropped > 0 ? `; ${dropped} of that host were only counted` : "";
-  return oldest ? `it has ${count} ${count === 1 ? "run" : "runs"}, since ${oldest.at}${left}` : `nothing was written to ${log.dir}`;
+  for await (const state of log.states()) if (state.kind === "dropped" && runId.startsWith(state.host)) dropped += state.count;
+  const left = dropped > 0 ? `; ${dropped} runs of that host were counted but not logged` : "";
+  return oldest ? `it has ${count} ${count === 1 ? "run" : "runs"}, since ${oldest.at}${left}` : `${log.dir} is empty`;
 }
 
 const BEFORE_MS = 600_000;

@@ -1,16 +1,17 @@
-/** One run for people: what was decided and why, what caused it, what each plugin saw, returned and used, and what to do. */
-import { oneLine } from "../../host/one-line.ts";
+/**
+ * One run for people: the decision and its reason, the cause, what each plugin saw, returned and used, and what to do.
+ */
+import { oneLine } from "../../text/one-line.ts";
 import type { AuditCall, AuditRun, AuditShown, AuditState } from "../../protocol/audit-line.ts";
-import type { Advice } from "./advice.ts";
-import { duration } from "../ui/duration.ts";
-import { printable } from "../ui/json.ts";
+import { approvalLines } from "../ui/approval-lines.ts";
+import type { Advice } from "../../text/run-advice.ts";
+import { duration, printable, wrap } from "../ui/text.ts";
 import { table } from "../ui/table.ts";
-import { wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
 const LABEL = 10;
 
-/** SECURITY: all text in it is a stranger's, and the file may be anybody's. test/cli/explain.test.ts */
+/** SECURITY: third parties wrote the texts, and the file may be forged. test/cli/verbs/host/explain.test.ts */
 export function explainPage(
   run: AuditRun,
   why: string,
@@ -28,9 +29,9 @@ export function explainPage(
   line(`${paint("bold", oneLine(hook))}  ${decided}`);
   row("why", why);
   if (reason !== undefined) row("reason", reason);
-  if (approval) row("approval", `${approval.resolution}, asked for by ${approval.pluginId}`);
+  if (approval) for (const [index, text] of approvalLines(approval).entries()) row(index === 0 ? "approval" : "", text);
   row("run", `${runId}, ${at}, host ${host}, process ${pid}`);
-  if (chain.depth > 0) row("caused by", `${chain.path.join(" → ")}, which began with ${chain.rootRunId}`);
+  if (chain.depth > 0) row("caused by", `${chain.path.join(" → ")}, starting with ${chain.rootRunId}`);
   if (event) rows("event", shown(event, width - LABEL - 2));
   if (context) rows("context", shown(context, width - LABEL - 2));
   if (result) rows("result", shown(result, width - LABEL - 2));
@@ -46,18 +47,17 @@ export function explainPage(
         .filter(({ changed }) => changed)
         .map(({ plugin }) => plugin);
       rows("saw", shown(isWhole ? seen(event, call.saw) : call.saw, width - LABEL - 6), 6);
-      row("", `(${[...new Set(changers)].join(", ")} had changed it)`, 6);
-    } else if (isWhole && event && isCalled(call))
-      row("saw", unknown === undefined ? "the event as it is above" : `not known: ${unknown}`, 6);
+      row("", `(${[...new Set(changers)].join(", ")} changed it before)`, 6);
+    } else if (isWhole && event && isCalled(call)) row("saw", unknown === undefined ? "the event shown above" : `not known: ${unknown}`, 6);
     if (call.returned) rows("returned", shown(call.returned, width - LABEL - 6), 6);
     else if (call.status === "ok" && event && unknown === undefined) row("returned", "nothing", 6);
-    if (call.changed) row("changed", `${call.changed.join(", ")}, for those after it`, 6);
-    if (call.ignored) row("ignored", `${call.ignored.join(", ")}: the hook does not know it`, 6);
+    if (call.changed) row("changed", `${call.changed.join(", ")}, for the plugins after it`, 6);
+    if (call.ignored) row("ignored", `${call.ignored.join(", ")}: the hook has no such field`, 6);
     if (call.error) row("error", `${call.error.code}: ${call.error.message}`, 6);
     if (call.error?.at !== undefined) row("", `at ${call.error.at}`, 6);
   }
   if (more !== undefined) line(paint("gray", `  and ${more} more`));
-  if (!event) line(paint("gray", '  what they saw and returned was not recorded: audit.events is "none" in the creel.json'));
+  if (!event) line(paint("gray", '  what the plugins saw and returned was not recorded: audit.events is "none" in creel.json'));
   if (states.length > 0) {
     line();
     line(paint("bold", "Around that time"));
@@ -142,10 +142,14 @@ function stateWords(state: AuditState): string {
       return `a loop of ${state.plugin} was stopped (${state.limit}): ${state.chain.path.join(" → ")}`;
     case "plugin":
       return `${state.plugin} is ${state.status}${state.error === undefined ? "" : `: ${state.error}`}`;
+    case "moved":
+      return `${state.plugin} was moved to the slow lane: ${state.why}`;
     case "replaced":
       return `the cell of ${state.plugin} was replaced: ${state.why}`;
+    case "accepted":
+      return `${state.plugin}: ${state.from ?? "?"} → ${state.to ?? "?"} was accepted by the update policy: ${state.why}`;
     case "dropped":
-      return `${state.count} runs of ${state.hook ?? "hooks"} were only counted: ${state.why}`;
+      return `${state.count} runs of ${state.hook ?? "hooks"} were counted but not logged: ${state.why}`;
     default:
       return state satisfies never;
   }

@@ -1,11 +1,10 @@
-/** What `creel init` does: names the plugin, writes its files, says how to go on. */
+/** `creel init`: chooses the id of the plugin, writes its files, and proposes the next commands. */
 import { basename, join, resolve } from "node:path";
-import { checkedId } from "../../host/manifest.ts";
+import { checkedId } from "../../discovery/manifest.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { findHook } from "../call/input.ts";
 import { UsageError } from "../options.ts";
-import { alias, command, dependency, isCheckout, quoted } from "../self.ts";
-import { version } from "../version.ts";
+import { alias, command, dependency, isCheckout, quoted, version } from "../self.ts";
 import { DEFAULT_HOOK, eventText, scaffold } from "./scaffold.ts";
 import { writeNew } from "./write.ts";
 
@@ -18,7 +17,7 @@ export interface Begun {
   readonly next: readonly Step[];
 }
 
-/** A command to go on with, and what it is for. */
+/** A command to continue with, and its purpose. */
 export interface Step {
   readonly command: string;
   readonly what: string;
@@ -39,17 +38,17 @@ export async function begin(folder: string, name: string | undefined, hookName: 
   };
 }
 
-/** In this order, from where the person is now. */
+/** In order, from the current folder. */
 function steps(folder: string, event: string, hook: string): Step[] {
   const called = alias();
   const creel = command();
   return [
-    ...(called === undefined ? [] : [{ command: called, what: "this clone, by its name" }]),
+    ...(called === undefined ? [] : [{ command: called, what: "a name for this clone" }]),
     ...(resolve(folder) === process.cwd() ? [] : [{ command: `cd ${quoted(folder)}`, what: "" }]),
-    { command: "npm install && npm test", what: "its own test, in the real sandbox" },
-    { command: `${creel} check .`, what: "what the sandbox does not have, and types" },
-    { command: `${creel} call ${hook} --plugin . --event '${event}'`, what: "the hook, once" },
-    { command: `${creel} install .`, what: "as an operator would: read what it asks for, and accept" },
+    { command: "npm install && npm test", what: "run its test in the real sandbox" },
+    { command: `${creel} check .`, what: "check its types, and for what the sandbox lacks" },
+    { command: `${creel} call ${hook} --plugin . --event '${event}'`, what: "run the hook once" },
+    { command: `${creel} install .`, what: "install it: read what it requests, and accept" },
   ];
 }
 

@@ -1,14 +1,15 @@
-/** The files of a new plugin. Its own test passes at once: `test/cli/init.test.ts` runs it as it is written here. */
+/** The files of a new plugin. `test/cli/verbs/author/init.test.ts` runs its test as written here. */
 import type { AnyHook } from "../../protocol/catalog.ts";
-import { sampleEvent } from "../../protocol/sample.ts";
+import { sampleEvent } from "../../protocol/rules/samples.ts";
+import { contextFor } from "../call/context.ts";
 
 export const DEFAULT_HOOK = "before_tool_call";
 
-export interface Wanted {
+export interface ScaffoldOptions {
   readonly id: string;
   readonly hook: AnyHook;
   readonly creel: {
-    /** How a package.json names this Creel. */
+    /** The dependency on this Creel, as in a package.json. */
     readonly dependency: string;
     /** It is run from its sources. */
     readonly isCheckout: boolean;
@@ -16,10 +17,17 @@ export interface Wanted {
 }
 
 /** By name, in the order in which one would read them. */
-export function scaffold({ id, hook, creel }: Wanted): Readonly<Record<string, string>> {
+export function scaffold({ id, hook, creel }: ScaffoldOptions): Readonly<Record<string, string>> {
   const shape = SHAPES[hook.name] ?? HEARS;
   return {
-    "creel.plugin.json": json({ id, name: id, version: "0.1.0", description: "What it is for, in a line.", main: "index.ts" }),
+    "creel.plugin.json": json({
+      id,
+      name: id,
+      version: "0.1.0",
+      description: "One line about what it does.",
+      main: "index.ts",
+      hooks: [hook.name],
+    }),
     "index.ts": source(id, hook.name, shape),
     "index.test.ts": test(hook, shape),
     "tsconfig.json": json(TSCONFIG),
@@ -35,7 +43,7 @@ export function eventText(hook: AnyHook): string {
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** What a first plugin does on a hook, and what its test expects of that. */
+/** What a first plugin does on a hook, and what its test expects. */
 interface Shape {
   readonly title: string;
   readonly takes: string;
@@ -47,7 +55,7 @@ interface Shape {
 }
 
 const exec = (line: string) => ({ toolName: "exec", params: { command: line } });
-const ABOUT = "// What the event has, and what may be returned: node_modules/creel/docs/hooks.md. Nothing is no opinion.";
+const ABOUT = "// What the event has, and what may be returned: node_modules/creel/docs/reference/hooks.md. Nothing is no opinion.";
 
 const SHAPES: Readonly<Record<string, Shape>> = {
   before_tool_call: {
@@ -95,14 +103,20 @@ ${lines.map((line) => `      ${line}`).join("\n")}
 }
 
 function test(hook: AnyHook, shape: Shape): string {
-  const permission = hook.permission.includes("conversation") ? ", hooks: { allowConversationAccess: true }" : "";
+  const event = eventOf(hook, shape);
+  const ctx = contextFor(hook, event, "hello");
+  const keys = [
+    ...(hook.permission.includes("conversation") ? ["allowConversationAccess: true"] : []),
+    ...(hook.permission.includes("install") ? ["allowInstallDecisions: true"] : []),
+  ];
+  const permission = keys.length === 0 ? "" : `, hooks: { ${keys.join(", ")} }`;
   return `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createHarness } from "creel/testing";
 
 test("${shape.title}", async () => {
   await using harness = await createHarness({ plugin: import.meta.dirname${permission} });
-  const outcome = await harness.run("${hook.name}", ${literal(eventOf(hook, shape))});
+  const outcome = await harness.run("${hook.name}", ${literal(event)}${ctx === undefined ? "" : `, ${literal(ctx)}`});
   assert.deepEqual(outcome.calls.map(({ status }) => status), ["ok"]);
   assert.deepEqual(harness.logs, [{ level: "info", text: "${hook.name} was called" }]);
 ${shape.expects.map((line) => `  ${line}\n`).join("")}});
@@ -135,7 +149,7 @@ const TSCONFIG = {
   exclude: ["node_modules", "**/*.test.ts"],
 };
 
-function manifest(id: string, { dependency, isCheckout }: Wanted["creel"]): object {
+function manifest(id: string, { dependency, isCheckout }: ScaffoldOptions["creel"]): object {
   return {
     name: id.toLowerCase(),
     version: "0.1.0",
@@ -150,11 +164,11 @@ function manifest(id: string, { dependency, isCheckout }: Wanted["creel"]): obje
 function readme(id: string, hook: string): string {
   return `# ${id}
 
-What it is for, in a line. It listens to \`${hook}\`.
+One line about what it does. It listens to \`${hook}\`.
 
 - \`npm test\` runs \`index.test.ts\`: the plugin in Creel's real sandbox.
-- \`creel check .\` says what the sandbox does not have, where the plugin uses it.
-- \`creel call ${hook} --plugin . --event …\` runs the hook once and prints what came of it.
-- \`creel install .\` shows what it asks for, and installs it.
+- \`creel check .\` reports what the plugin uses and the sandbox lacks.
+- \`creel call ${hook} --plugin . --event …\` runs the hook once and prints the outcome.
+- \`creel install .\` shows what it requests, and installs it.
 `;
 }

@@ -15,8 +15,8 @@ export async function writeNew(folder: string, files: Readonly<Record<string, st
   );
   const taken = names.filter((_, at) => there[at]);
   if (taken.length > 0)
-    throw new UsageError(`${folder} has ${taken.join(", ")} already, and nothing is overwritten`, "name another folder, or move them away");
+    throw new UsageError(`${folder} already has ${taken.join(", ")}; nothing was written`, "choose another folder, or move these files");
   await mkdir(folder, { recursive: true });
-  // `wx`: one that has come meanwhile is not overwritten, either.
+  // `wx`: a file that was created since the check is not overwritten either.
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { flag: "wx" });
 }

@@ -1,23 +1,32 @@
 /**
- * How an operator says yes: at a terminal, or, without one, by naming the digest of the review they have seen. Anything else is a no. SECURITY:
- * test/cli/install.test.ts
+ * How an operator consents: at a terminal, or with the digest of the review. Anything else is a no. SECURITY:
+ * test/cli/verbs/plugins/install.test.ts, and test/cli/consent-terminal.test.ts on a pseudo-terminal
  */
-import { once } from "node:events";
-import { createInterface } from "node:readline/promises";
-import { usualKeys } from "../../install/install.ts";
+import { concernsOf, expectMeant } from "../../install/review/grant-concerns.ts";
+import type { Concern } from "../../install/review/grant-concerns.ts";
+import { usualPermissionKeys } from "../../install/install.ts";
 import type { Decision } from "../../install/install.ts";
-import type { Review } from "../../install/review.ts";
+import type { Review } from "../../install/review/review.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { LockEntry } from "../../state/lock.ts";
+import { commandLine } from "../self.ts";
+import { askerAt, isYes } from "../ui/question.ts";
+import type { Ask, Keyboard } from "../ui/question.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
 export interface Consent {
+  readonly verb: "install" | "update";
   readonly accept: readonly string[];
   readonly grant: readonly string[];
   readonly noGrant: readonly string[];
-  /** Undefined: nobody is there to be asked. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** Several plugins are looked at: a digest may be meant for another. */
+  /** A grant that was never asked for is meant; one to a plain http: address is meant. */
+  readonly isUnasked: boolean;
+  readonly isInsecure: boolean;
+  /** As it was given, for commands that are proposed. */
+  readonly project: Readonly<Record<string, string | undefined>>;
+  /** Undefined: there is no one to ask. */
+  readonly ask: Ask | undefined;
+  /** Several plugins are reviewed, so a digest may belong to another one. */
   readonly isOneOfMany: boolean;
 }
 
@@ -25,68 +34,86 @@ export interface ConsentValues {
   readonly accept?: readonly string[];
   readonly grant?: readonly string[];
   readonly "no-grant"?: readonly string[];
+  readonly unasked?: boolean;
+  readonly insecure?: boolean;
+  readonly config?: string;
+  readonly "state-dir"?: string;
 }
 
-/** Where a person may be. */
-export interface Keyboard {
-  readonly input: NodeJS.ReadStream;
-  readonly output: NodeJS.WriteStream;
+export interface ConsentContext {
+  readonly verb: Consent["verb"];
+  readonly isJson: boolean;
+  readonly isOneOfMany?: boolean;
+  /** What was done so far, for a person who interrupts. */
+  readonly outcome: () => string;
+  readonly keyboard?: Keyboard;
 }
 
-export function consentOf(
-  values: ConsentValues,
-  isJson: boolean,
-  isOneOfMany = false,
-  { input, output }: Keyboard = { input: process.stdin, output: process.stdout },
-): Consent {
-  const isThere = input.isTTY && output.isTTY && !isJson;
-  const { accept = [], grant = [], "no-grant": noGrant = [] } = values;
-  return { accept, grant, noGrant, ask: isThere ? (question) => atTerminal(question, { input, output }) : undefined, isOneOfMany };
-}
-
-/** Whoever leaves (Ctrl-C, Ctrl-D) has not said yes. */
-async function atTerminal(question: string, keyboard: Keyboard): Promise<string> {
-  const lines = createInterface(keyboard);
-  const left = once(lines, "close").then(() => "");
-  try {
-    return await Promise.race([lines.question(question).catch(() => ""), left]);
-  } finally {
-    lines.close();
-  }
+export function consentOf(values: ConsentValues, { verb, isJson, isOneOfMany = false, outcome, keyboard }: ConsentContext): Consent {
+  const { accept = [], grant = [], "no-grant": noGrant = [], unasked: isUnasked = false, insecure: isInsecure = false } = values;
+  const ask = isJson ? undefined : askerAt(outcome, keyboard);
+  const project = { config: values.config, "state-dir": values["state-dir"] };
+  return { verb, accept, grant, noGrant, isUnasked, isInsecure, project, ask, isOneOfMany };
 }
 
 export async function decide(
   review: Review,
   digest: string,
   before: LockEntry | undefined,
-  { accept, grant, noGrant, ask, isOneOfMany }: Consent,
+  consent: Consent,
   { line, paint }: Terminal,
 ): Promise<Decision> {
-  const keys = new Set(usualKeys(review, before));
+  const { verb, accept, grant, noGrant, ask, isOneOfMany } = consent;
+  const keys = new Set(usualPermissionKeys(review, before));
   for (const key of grant) keys.add(key);
   for (const key of noGrant)
     if (!keys.delete(key))
       throw new CreelError("ERR_INSTALL_GRANT", {
         key,
-        hint: ": it would not have been granted",
-        known: [...keys].join(", ") || "there is none",
+        hint: ": it would not be granted anyway",
+        known: [...keys].join(", ") || "none",
       });
-  if (accept.includes(digest)) return { isAccepted: true, keys };
+  const concerns = (chosen: Iterable<string>): Concern[] =>
+    concernsOf(
+      chosen,
+      review.permissions.map(({ key }) => key),
+      before,
+    );
+  if (accept.includes(digest)) {
+    const what = verb === "install" ? review.source.spec : review.id;
+    const words = [verb, what, "--accept", digest, ...grant.flatMap((key) => ["--grant", key])];
+    expectMeant(concerns(keys), consent, review.id, (...flags) => [commandLine(words, consent.project), ...flags].join(" "));
+    return { isAccepted: true, keys };
+  }
   if (accept.length > 0 && !isOneOfMany) throw new CreelError("ERR_INSTALL_DIGEST", { given: accept.join(", "), found: digest });
   if (!ask) return { isAccepted: false };
   line();
-  line(keys.size === 0 ? "It would be granted nothing." : `It would be granted: ${[...keys].join(", ")}`);
-  const choice = review.permissions.length === 0 ? "" : ", [c]hoose what is granted";
-  const answer = (await ask(`Install it? [y]es, [N]o${choice}: `)).trim().toLowerCase();
-  if (answer === "y" || answer === "yes") return { isAccepted: true, keys };
+  line(keys.size === 0 ? "It will get no permissions." : `It will be granted: ${[...keys].join(", ")}`);
+  const choice = review.permissions.length === 0 ? "" : ", [c]hoose permissions";
+  const does = verb === "install" ? "Install it" : "Update it";
+  const answer = await ask(`${does}? [y]es, [N]o${choice}: `);
+  if (isYes(answer)) return (await isMeant(concerns(keys), ask, line)) ? { isAccepted: true, keys } : { isAccepted: false };
   if (answer !== "c") return { isAccepted: false };
-  const chosen = new Set(grant);
+  const chosen = new Set(keys);
   for (const { key, words } of review.permissions) {
     const isUsual = keys.has(key);
-    const said = (await ask(`  ${paint("cyan", key)}: ${words} ${isUsual ? "[Y/n]" : "[y/N]"} `)).trim().toLowerCase();
-    if (said === "" ? isUsual : said.startsWith("y")) chosen.add(key);
+    const said = await ask(`  ${paint("cyan", key)}: ${words} ${isUsual ? "[Y/n]" : "[y/N]"} `);
+    if (said === "" ? isUsual : isYes(said)) chosen.add(key);
     else chosen.delete(key);
   }
-  const last = (await ask("Install it with these? [y/N] ")).trim().toLowerCase();
-  return last === "y" || last === "yes" ? { isAccepted: true, keys: chosen } : { isAccepted: false };
+  if (!(await isMeant(concerns(chosen), ask, line))) return { isAccepted: false };
+  return isYes(await ask(`${does} with these? [y/N] `)) ? { isAccepted: true, keys: chosen } : { isAccepted: false };
+}
+
+/** The second yes, one for each. */
+export async function isMeant(concerns: readonly Concern[], ask: Ask, line: Terminal["line"]): Promise<boolean> {
+  for (const { key, isUnasked, isInsecure, hint } of concerns) {
+    const why = [
+      ...(isUnasked ? [`the plugin never requested it${hint}`] : []),
+      ...(isInsecure ? ["it is not encrypted: anyone on the network path can read and change the traffic"] : []),
+    ];
+    line(`  ${key}: ${why.join("; ")}`);
+    if (!isYes(await ask("  Grant it anyway? [y/N] "))) return false;
+  }
+  return true;
 }

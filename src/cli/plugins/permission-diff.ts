@@ -1,19 +1,23 @@
-/** `creel permissions diff`: what a plugin may do against what it asks for, or against what another version or source of it would ask for. */
-import { install, withoutVersion } from "../../install/install.ts";
+/**
+ * `creel permissions diff`: what a plugin was granted, compared with what it requests, or with what another version or
+ * source requests.
+ */
+import { install } from "../../install/install.ts";
+import { withoutVersion } from "../../install/review/examine.ts";
 import type { InstallStep } from "../../install/install.ts";
-import { isCovered } from "../../install/keys.ts";
-import type { Change, Review } from "../../install/review.ts";
+import { isCovered } from "../../install/review/permission-keys.ts";
+import type { Change, Review } from "../../install/review/review.ts";
 import type { LockEntry } from "../../state/lock.ts";
 import { UsageError } from "../options.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { lookUp } from "./look-up.ts";
-import type { Place } from "./place.ts";
-import { SIGN } from "./signs.ts";
-import { who } from "./who.ts";
+import { findInstalled } from "./installed-plugin.ts";
+import type { Project } from "./project.ts";
+import { SIGN } from "./review-page.ts";
+import { currentUser } from "./project.ts";
 
 export interface PermissionDiff {
   readonly id: string;
-  /** What it is compared with; null: its own manifest. */
+  /** The source it is compared with; null: its own manifest. */
   readonly source: string | null;
   readonly from: string | null;
   readonly to: string | null;
@@ -22,26 +26,27 @@ export interface PermissionDiff {
 }
 
 export async function permissionDiff(
-  place: Place,
+  project: Project,
   id: string,
   other: string | undefined,
   progress: (step: InstallStep) => void,
 ): Promise<PermissionDiff> {
-  const { entry, permissions, review } = await lookUp(place, id);
+  const { entry, permissions, review } = await findInstalled(project, id);
   const from = entry.version ?? null;
   if (other === undefined) return { id, source: null, from, to: from, changes: compared(entry, permissions, review) };
-  const { state, config, base } = place;
-  // Everything is looked at as for an update, and nobody says yes.
+  const { state, config, configFile, base } = project;
+  // Examines the source as for an update, and declines.
   const { review: found } = await install(specOf(entry.source.spec, other), {
     state,
     config,
+    configFile,
     base,
-    by: who(),
+    by: currentUser(),
     expected: id,
     progress,
     decide: async () => ({ isAccepted: false }),
   });
-  // An update compares with what was asked for before, also if that was refused; here it is what the plugin may do.
+  // An update compares with earlier requests, even refused ones; this compares with what was granted.
   const others = found.changes.filter(({ what }) => what !== "permission");
   return {
     id,
@@ -53,11 +58,11 @@ export async function permissionDiff(
 }
 
 function compared(entry: LockEntry, permissions: readonly string[], review: Review | undefined): Change[] {
-  // What only its code looks like was never asked for.
-  const asks = (review?.permissions ?? []).filter(({ from }) => from !== "scan");
+  // Candidates of the scan were never requested.
+  const requested = (review?.permissions ?? []).filter(({ from }) => from !== "scan");
   return [
-    ...permissions.map((key) => row(asks.some((ask) => ask.key === key) ? "=" : "-", key)),
-    ...asks.filter(({ key }) => !permissions.includes(key)).map(({ key, grant }) => row(isCovered(grant, entry) ? "=" : "+", key)),
+    ...permissions.map((key) => row(requested.some((permission) => permission.key === key) ? "=" : "-", key)),
+    ...requested.filter(({ key }) => !permissions.includes(key)).map(({ key, grant }) => row(isCovered(grant, entry) ? "=" : "+", key)),
   ];
 }
 
@@ -67,7 +72,7 @@ function row(sign: Change["sign"], text: string): Change {
 
 const VERSION = /^(?:v?\d[\w.+-]*|[~^<>=*][^/]*|latest|next|beta|alpha|rc|canary)$/;
 
-/** A version of what it was installed from, or a source of its own. */
+/** A version of the same source, or another source. */
 export function specOf(installed: string, other: string): string {
   if (!VERSION.test(other)) return other;
   if (installed.startsWith("file:"))
@@ -81,9 +86,9 @@ export function specOf(installed: string, other: string): string {
 export function diffPage({ id, source, from, to, changes }: PermissionDiff, { line, paint }: Terminal): void {
   const against =
     source === null
-      ? "what it may do, against what its manifest asks for"
-      : `${from ?? "?"}, as it may now, against ${to ?? "?"} from ${source}`;
+      ? "its permissions, compared with what its manifest requests"
+      : `${from ?? "?"} (installed), compared with ${to ?? "?"} from ${source}`;
   line(`${paint("bold", id)}  ${paint("gray", against)}`);
-  if (changes.length === 0) line("  it may do nothing beyond its hooks, and asks for nothing");
+  if (changes.length === 0) line("  it has no permissions beyond its hooks, and requests none");
   for (const { sign, what, text } of changes) line(`  ${paint(SIGN[sign]!, `${sign} ${what.padEnd(10)} ${text}`)}`);
 }

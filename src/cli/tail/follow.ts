@@ -1,20 +1,20 @@
-/** Follows a host: what it tells of itself, until it ends or the signal fires. */
-import type { FactName, Facts } from "../../host/events.ts";
+/** Follows a host and reports its facts, until the host closes or the signal fires. */
+import type { FactName, Facts } from "../../host/report/events.ts";
 import { CreelError } from "../../protocol/errors.ts";
-import type { Wanted } from "../../protocol/serve.ts";
-import { ServeLink } from "../../sdk/serve-link.ts";
+import type { EventFilter } from "../../protocol/serve.ts";
+import { ServeLink } from "../../sdk/remote/serve-link.ts";
 
 export interface FollowOptions {
   readonly socket: string;
-  readonly wanted: Wanted;
+  readonly filter: EventFilter;
   readonly signal: AbortSignal;
   readonly told: <K extends FactName>(name: K, fact: Facts[K]) => void;
-  /** It is heard from now on. */
+  /** The subscription is active. */
   readonly began: (host: { readonly id: string; readonly pid: number }) => void;
 }
 
-/** Gives why it ended; undefined: the signal did it. Rejects when nobody listens there, or a filter is not valid. */
-export async function follow({ socket, wanted, signal, told, began }: FollowOptions): Promise<string | undefined> {
+/** Gives the reason for the end; undefined: the signal. Rejects if no host is running or the filter is invalid. */
+export async function follow({ socket, filter, signal, told, began }: FollowOptions): Promise<string | undefined> {
   const over = Promise.withResolvers<string | undefined>();
   const link = await ServeLink.open({
     path: socket,
@@ -28,7 +28,7 @@ export async function follow({ socket, wanted, signal, told, began }: FollowOpti
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
-    await link.request("subscribe", wanted);
+    await link.request("subscribe", filter);
     began({ id: link.hostId, pid: link.hostPid });
     return await over.promise;
   } finally {

@@ -1,7 +1,6 @@
-/** One line per fact, in columns: when, what, whose, where, what it came to, and more. */
-import type { FactName, Facts } from "../../host/events.ts";
-import { duration } from "../ui/duration.ts";
-import { printable } from "../ui/json.ts";
+/** One line per fact: time, fact, plugin, status and details. */
+import type { FactName, Facts } from "../../host/report/events.ts";
+import { duration, printable } from "../ui/text.ts";
 import type { Style, Terminal } from "../ui/terminal.ts";
 
 interface Row {
@@ -11,6 +10,8 @@ interface Row {
 }
 
 const ROWS: { readonly [K in FactName]: (fact: Facts[K]) => Row } = {
+  begun: ({ hook, plugins }) => ({ plugin: undefined, status: "begun", text: `${hook}  ${plugins.join(", ")}` }),
+  aborted: ({ hook, wallMs }) => ({ plugin: undefined, status: "aborted", text: `${hook}  ${duration(wallMs)}` }),
   call: ({ hook, call }) => ({
     plugin: call.plugin,
     status: call.status,
@@ -24,14 +25,28 @@ const ROWS: { readonly [K in FactName]: (fact: Facts[K]) => Row } = {
   log: ({ plugin, level, text }) => ({ plugin, status: level, text }),
   plugin: ({ plugin, status, error, diagnostics }) => ({ plugin, status, text: [error, ...diagnostics].filter(Boolean).join("; ") }),
   replaced: ({ plugin, why }) => ({ plugin, status: "rebuilt", text: why }),
+  moved: ({ plugin, why }) => ({ plugin, status: "slow lane", text: why }),
   recursion: ({ plugin, limit, chain }) => ({ plugin, status: limit, text: chain.path.join(" → ") }),
   quarantine: ({ plugin, state, why }) => ({ plugin, status: state, text: why }),
   secret: ({ plugin, what, secret, origin }) => ({ plugin, status: what, text: `${secret}  ${origin}` }),
   refused: ({ plugin, service, message }) => ({ plugin, status: "refused", text: `${service}  ${message}` }),
+  delivery: ({ plugin, hook, id, attempt, status, why }) => ({
+    plugin,
+    status,
+    text: `${hook}  ${id}  attempt ${attempt}${why === undefined ? "" : `  ${why}`}`,
+  }),
+  approval: ({ what, id, toolName, plugins, pending, resolution, by, from }) => ({
+    plugin: plugins[0],
+    status: resolution ?? what,
+    text:
+      what === "asked"
+        ? `${id}  ${toolName}  ${pending?.requests[0]?.title ?? ""}`
+        : `${id}  ${toolName}${by === undefined ? "" : `  by ${by}`}${from === undefined || from === "none" ? "" : `  (${from})`}`,
+  }),
   restart: ({ culprit, why }) => ({ plugin: culprit, status: "restarted", text: why }),
 };
 
-const GOOD = new Set(["ok", "pass", "ready", "info", "debug", "closed", "released", "sent"]);
+const GOOD = new Set(["ok", "pass", "ready", "info", "debug", "closed", "released", "sent", "delivered", "allow-once", "allow-always"]);
 const WIDTH = { fact: 10, plugin: 20, status: 11 };
 
 export function factLine<K extends FactName>(name: K, fact: Facts[K], { paint }: Pick<Terminal, "paint">, now = new Date()): string {
@@ -49,7 +64,7 @@ export function factLine<K extends FactName>(name: K, fact: Facts[K], { paint }:
     .trimEnd();
 }
 
-/** What plugins say stays on its line, and orders the terminal nothing. SECURITY: test/serve/command.test.ts */
+/** Plugin text stays on its line and has no control characters. SECURITY: test/serve/command.test.ts */
 function plain(text: string): string {
   return printable(text)
     .slice(1, -1)

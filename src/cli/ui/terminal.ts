@@ -1,6 +1,6 @@
 /**
- * A stream that a person may be reading: how wide it is, and whether it has colours. `styleText` decides about colours: none
- * without a terminal or with NO_COLOR, and FORCE_COLOR overrides both.
+ * A stream that a person may read: its width and colours. `styleText` decides about colours: none without a terminal or
+ * with NO_COLOR; FORCE_COLOR overrides both.
  */
 import { styleText } from "node:util";
 
@@ -8,8 +8,12 @@ export type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
   readonly width: number;
+  /** Lines of the screen. Unset: it is no terminal, or does not say. */
+  readonly rows?: number;
   readonly line: (text?: string) => void;
-  /** Puts a text where the last one that it put stands; the next line takes its place. Unset: what was written stays. */
+  /**
+   * Replaces the text of the previous `rewrite`; the next line replaces it, too. Unset: the stream is not a terminal.
+   */
   readonly rewrite?: (text: string) => void;
   readonly paint: (style: Style, text: string) => string;
 }
@@ -32,6 +36,7 @@ export function terminal(stream: NodeJS.WriteStream): Terminal {
   return {
     width,
     line: (text = "") => put(`${text}\n`),
+    ...(stream.isTTY && stream.rows > 0 && { rows: stream.rows }),
     ...(stream.isTTY && {
       rewrite: (text: string) => {
         // A text that wraps could not be taken back.

@@ -1,6 +1,7 @@
-/** Text in columns: wrapped at words, and two ends of a line held apart. Plain text only; paint it afterwards. */
+/** Text for a terminal: lines wrapped at words, durations, and JSON without control characters. Paint it afterwards. */
+import { escapeInJson } from "../../protocol/dangerous-text.ts";
 
-/** Lines of at most `width` characters. A word that is longer than a line is cut. */
+/** Lines of at most `width` characters. Longer words are cut. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
@@ -21,7 +22,24 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The spaces between what stands at the left and what ends at the right edge; at least two. */
+/** Spaces between the left and the right end of a line; at least two. */
 export function gap(left: string, right: string, width: number): string {
   return " ".repeat(Math.max(2, width - left.length - right.length));
+}
+
+/** Two or three significant digits, and the unit. */
+export function duration(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms >= 100) return `${ms.toFixed(0)} ms`;
+  if (ms >= 10) return `${ms.toFixed(1)} ms`;
+  if (ms >= 0.01) return `${ms.toFixed(2)} ms`;
+  return ms > 0 ? "<0.01 ms" : "0 ms";
+}
+
+/**
+ * JSON of what plugins answer, with null for missing values. SECURITY: no text of a plugin colours, moves or forges
+ * anything on a screen. test/cli/verbs/author/call.test.ts
+ */
+export function printable(value: unknown, indent?: number): string {
+  return escapeInJson(JSON.stringify(value, (_, field: unknown) => field ?? null, indent));
 }

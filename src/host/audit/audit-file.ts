@@ -1,7 +1,8 @@
 /**
- * Trusted side: a log on disk, of whole lines, of bounded size. Several processes may write to it at once: each appends in one write, which the kernel
- * does not interleave with others, and nobody keeps the file open, so that whoever finds it full may rename it. Readers take what they can parse: a
- * line whose writer was killed, or whose disk was full, is one line lost, since every write begins with a line break.
+ * Trusted side: a log on disk of whole lines and bounded size. Several processes may write to it at once: each appends
+ * in one write, which the kernel does not interleave with others, and none keeps the file open, so that the first to
+ * find it full may rename it. Readers skip lines that they cannot parse. A killed writer or a full disk loses one line,
+ * since every write begins with a line break.
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -9,7 +10,7 @@ import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 
 export const AUDIT_FOLDER = "audit";
-/** Of `runs` and `state`; those that are full have the time in their name. */
+/** `runs` or `state`. Full files have the time in their name. */
 const FULL = /^-\d{13}-\d+-[0-9a-f]{8}\.jsonl$/;
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
@@ -20,7 +21,7 @@ export class AuditFile {
   readonly #maxBytes: number;
   readonly #partBytes: number;
 
-  /** All files of that name together have `maxBytes` at most, and one write more. */
+  /** All files of that name together have at most `maxBytes` plus one write. */
   constructor(stateDir: string, name: string, maxBytes: number, files: number) {
     this.#folder = join(stateDir, AUDIT_FOLDER);
     this.#name = name;
@@ -37,12 +38,12 @@ export class AuditFile {
     let size: number;
     try {
       const { bytesWritten } = await file.write(bytes);
-      if (bytesWritten < bytes.length) throw new Error("the disk took only a part of it");
+      if (bytesWritten < bytes.length) throw new Error("the disk accepted only part of the write");
       ({ size } = await file.stat());
     } finally {
       await file.close();
     }
-    if (size >= this.#partBytes) await this.#turn();
+    if (size >= this.#partBytes) await this.#rotate();
   }
 
   /** The same for a process that is about to end. */
@@ -60,8 +61,11 @@ export class AuditFile {
       rmSync(path, { force: true });
   }
 
-  /** Somebody else may do so at the same moment: then one of the two renames a file that has just begun, which does no harm. */
-  async #turn(): Promise<void> {
+  /**
+   * Another process may do so at the same moment. Then one of them renames a file that has just begun, which is
+   * harmless.
+   */
+  async #rotate(): Promise<void> {
     await rename(this.#path, this.#fullPath()).catch(ignoreMissing);
     const sizes = new Map<string, number>();
     const names = await readdir(this.#folder);
@@ -77,7 +81,7 @@ export class AuditFile {
     return join(this.#folder, `${this.#name}-${Date.now()}-${process.pid}-${randomBytes(4).toString("hex")}.jsonl`);
   }
 
-  /** The oldest, as many as there are too many, so that another part fits. */
+  /** The oldest files that must go so that another part fits. */
   #surplus(names: readonly string[], sizeOf: (path: string) => number | undefined): string[] {
     const full = fullFiles(names, this.#name).map((name) => join(this.#folder, name));
     let room = this.#maxBytes - this.#partBytes;
@@ -91,12 +95,12 @@ export class AuditFile {
   }
 }
 
-/** Of all names in the folder those that are full, the oldest first. */
+/** The full files among all names in the folder, the oldest first. */
 function fullFiles(names: readonly string[], name: string): string[] {
   return names.filter((file) => file.startsWith(name) && FULL.test(file.slice(name.length))).toSorted();
 }
 
-/** The files of one log, the oldest first; the last is the one that is written to. */
+/** The files of one log, the oldest first. The last one is being written. */
 export function auditFiles(names: readonly string[], name: string): string[] {
   return [...fullFiles(names, name), ...names.filter((file) => file === `${name}.jsonl`)];
 }

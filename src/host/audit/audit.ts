@@ -1,25 +1,25 @@
 /**
- * Trusted side: the audit log of a host with a state folder: runs that did not simply pass, what happened to plugins and to the sandbox, and what
- * plugins used. It is told of a run when that is over, and only if there is something to tell: a run that passes costs nothing here.
+ * Trusted side: the audit log of a host with a state folder: runs that did not simply pass, what happened to plugins
+ * and the sandbox, and what plugins used. It is called when a run has ended, and only if the run is worth a line: a run
+ * that passes costs nothing here.
  */
 import type { AuditEntry } from "../../protocol/audit-line.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import type { HostEvents } from "../events.ts";
-import type { Logger } from "../log.ts";
-import type { Plugin } from "../plugin.ts";
-import type { RunInput } from "../runner/run-input.ts";
-import { redactionOf } from "../services/redact.ts";
-import type { Redaction } from "../services/redact.ts";
-import type { Tallies } from "../tally.ts";
+import { RateWindow } from "../../protocol/rules/rate-window.ts";
+import type { HostEvents } from "../report/events.ts";
+import type { Logger } from "../report/log.ts";
+import type { RunInput } from "../run/run-input.ts";
+import type { CallCounts } from "../plugins/call-counts.ts";
 import { AuditFile } from "./audit-file.ts";
-import { Cleaner, secretsOf } from "./cleaner.ts";
-import { Journal } from "./journal.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
+import type { Sanitiser } from "./sanitiser.ts";
+import { LineQueue } from "./line-queue.ts";
 import { runEntry } from "./run-entry.ts";
 import { Usage } from "./usage.ts";
 
 export interface AuditSettings {
-  /** `none`: neither events nor what plugins made of them. */
+  /** `none`: log neither events nor what plugins made of them. */
   readonly events?: "full" | "none" | undefined;
   readonly maxBytes?: number | undefined;
 }
@@ -30,15 +30,13 @@ export interface AuditOptions {
   readonly logger: Logger;
   readonly events: HostEvents;
   readonly settings: AuditSettings;
-  readonly secrets: readonly Redaction[];
-  readonly tallies: Tallies;
-  readonly plugins: () => Plugin[];
+  readonly secrets: KnownSecrets;
+  readonly callCounts: CallCounts;
 }
 
-/** Runs that are all alike, in a window of time. */
+/** Similar runs within a window of time. */
 interface Alike {
-  startedMs: number;
-  count: number;
+  readonly window: RateWindow;
   readonly hook: string;
   readonly plugin: string | undefined;
 }
@@ -48,38 +46,41 @@ export class Audit {
   readonly #options: AuditOptions;
   readonly #runs: AuditFile;
   readonly #state: AuditFile;
-  readonly #journal: Journal;
+  readonly #lines: LineQueue;
   readonly #alike = new Map<string, Alike>();
   readonly #statuses = new Map<string, string>();
   #clock: NodeJS.Timeout | undefined;
-  /** By value: also those that a plugin had before it was loaded again, since what waits to be written may have them in it. */
-  readonly #secrets = new Map<string, Redaction>();
-  #cleaner: Cleaner | undefined;
+  #alikeDropped = 0;
 
   constructor(options: AuditOptions) {
     this.#options = options;
-    this.usage = new Usage(options.tallies);
+    this.usage = new Usage(options.callCounts);
     const { host, stateDir, logger, settings } = options;
-    const { maxBytes = LIMITS.auditBytes } = settings;
-    this.#runs = new AuditFile(stateDir, "runs", Math.floor(maxBytes * 0.75), LIMITS.auditFiles);
-    this.#state = new AuditFile(stateDir, "state", Math.floor(maxBytes * 0.25), LIMITS.auditFiles);
-    this.#journal = new Journal(host, this.#state, logger);
-    this.#wait(LIMITS.auditFirstUsageMs);
+    const { maxBytes = LIMITS.audit.bytes } = settings;
+    this.#runs = new AuditFile(stateDir, "runs", Math.floor(maxBytes * 0.75), LIMITS.audit.files);
+    this.#state = new AuditFile(stateDir, "state", Math.floor(maxBytes * 0.25), LIMITS.audit.files);
+    this.#lines = new LineQueue(host, this.#state, logger);
+    this.#wait(LIMITS.audit.firstUsageMs);
     this.#listen(options.events);
   }
 
-  /** A run is over in which something happened. */
+  /** A run that is worth a line has ended. */
   run(input: RunInput, outcome: Outcome): void {
     if (!this.#admits(outcome)) return;
     const hasEvents = this.#options.settings.events !== "none";
     const { eventText, contextText } = input;
-    this.#journal.add(this.#runs, eventText.length + contextText.length, () => runEntry(input, outcome, this.#clean(), hasEvents));
+    this.#lines.add(this.#runs, eventText.length + contextText.length, () => runEntry(input, outcome, this.#clean(), hasEvents));
+  }
+
+  /** Lines that were not written: there was no room, or they were like too many others. */
+  get dropped(): number {
+    return this.#lines.droppedInAll + this.#alikeDropped;
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#clock);
     this.#sum(Number.POSITIVE_INFINITY);
-    await this.#journal.close();
+    await this.#lines.close();
   }
 
   #listen(events: HostEvents): void {
@@ -109,71 +110,62 @@ export class Audit {
         chain: { rootRunId, depth, path: path.slice(0, 64) },
       })),
     );
+    events.on("moved", ({ plugin, lane, why }) => this.#note(() => ({ kind: "moved", plugin, lane, why: this.#clean().words(why) })));
     events.on("replaced", ({ plugin, why }) => this.#note(() => ({ kind: "replaced", plugin, why: this.#clean().words(why) })));
     events.on("plugin", ({ plugin, status, error }) => {
-      this.#learn(plugin);
       const before = this.#statuses.get(plugin);
       this.#statuses.set(plugin, status);
-      // That it was loaded when the host was opened is no change.
+      // Loading when the host opens is no change.
       if (before === undefined && (status === "ready" || status === "asleep")) return;
       this.#note(() => ({ kind: "plugin", plugin, status, ...(error !== undefined && { error: this.#clean().words(error) }) }));
     });
     events.on("refused", ({ plugin, service }) => this.usage.refused(plugin, service));
   }
 
-  /** What a plugin that was loaded must not say. */
-  #learn(id: string): void {
-    const plugin = this.#options.plugins().find((one) => one.id === id);
-    for (const [value, name] of plugin ? secretsOf(plugin) : []) {
-      if (this.#secrets.has(value)) continue;
-      this.#secrets.set(value, redactionOf(name, value));
-      this.#cleaner = undefined;
-    }
-  }
-
   #note(make: () => AuditEntry): void {
-    this.#journal.add(this.#state, 0, make);
+    this.#lines.add(this.#state, 0, make);
   }
 
-  #clean(): Cleaner {
-    return (this.#cleaner ??= new Cleaner([...this.#options.secrets, ...this.#secrets.values()]));
+  #clean(): Sanitiser {
+    return this.#options.secrets.sanitiser();
   }
 
-  /** False: there were enough like it in the last seconds, and it is only counted. */
+  /** False: enough similar runs were logged in this window, so this one is only counted. */
   #admits({ hook, decision, by, calls }: Outcome): boolean {
     const plugin = by ?? calls.find(({ error }) => error)?.plugin;
     const key = `${hook} ${decision} ${plugin}`;
-    const nowMs = Date.now();
     let alike = this.#alike.get(key);
-    if (!alike || nowMs - alike.startedMs > LIMITS.auditWindowMs) {
-      if (alike) this.#tell(alike);
-      this.#alike.set(key, (alike = { startedMs: nowMs, count: 0, hook, plugin }));
+    if (!alike || alike.window.isOver) {
+      if (alike) this.#noteDropped(alike);
+      const window = new RateWindow(LIMITS.audit.runsPerWindow, LIMITS.audit.windowMs, Date.now);
+      this.#alike.set(key, (alike = { window, hook, plugin }));
     }
-    alike.count += 1;
-    return alike.count <= LIMITS.auditRunsPerWindow;
+    const isAdmitted = alike.window.admit();
+    if (!isAdmitted) this.#alikeDropped += 1;
+    return isAdmitted;
   }
 
-  #tell({ startedMs, count, hook, plugin }: Alike): void {
-    const dropped = count - LIMITS.auditRunsPerWindow;
+  #noteDropped({ window, hook, plugin }: Alike): void {
+    const dropped = window.count - LIMITS.audit.runsPerWindow;
     if (dropped <= 0) return;
-    const since = new Date(startedMs).toISOString();
-    const why = `more than ${LIMITS.auditRunsPerWindow} runs alike in ${LIMITS.auditWindowMs / 1000} s`;
+    const since = new Date(window.startedMs).toISOString();
+    const why = `more than ${LIMITS.audit.runsPerWindow} runs alike in ${LIMITS.audit.windowMs / 1000} s`;
     this.#note(() => ({ kind: "dropped", count: dropped, since, why, hook, ...(plugin !== undefined && { plugin }) }));
   }
 
-  /** The first time soon: whoever tries something looks at once. */
+  /** The first time soon: an operator who tries something looks at once. */
   #wait(ms: number): void {
     this.#clock = setTimeout(() => {
-      this.#sum(Date.now() - LIMITS.auditWindowMs);
-      this.#wait(Math.min(2 * ms, LIMITS.auditUsageMs));
+      this.#sum(Date.now() - LIMITS.audit.windowMs);
+      this.#wait(Math.min(2 * ms, LIMITS.audit.usageMs));
     }, ms).unref();
   }
 
-  /** What was only counted so far; of runs that are alike, in windows that began before then. */
+  /** Logs what was only counted so far. Covers windows of similar runs that began before then. */
   #sum(beforeMs: number): void {
     for (const [key, alike] of this.#alike) {
-      if (alike.startedMs >= beforeMs) continue;
-      this.#tell(alike);
+      if (alike.window.startedMs >= beforeMs) continue;
+      this.#noteDropped(alike);
       this.#alike.delete(key);
     }
     for (const entry of this.usage.changed()) this.#note(() => entry);

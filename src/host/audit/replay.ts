@@ -1,22 +1,22 @@
 /**
- * Trusted side: what each handler of a run saw and returned, found out when the run is over, and only if somebody wants to know: its answers are walked
- * along once more, by the rules that they were judged by (runner/walk.ts).
+ * Trusted side: what each handler of a run saw and returned. Worked out after the run, and only on demand, by walking
+ * its answers again with the rules of the run (host/run/walk.ts).
  */
-import { start } from "../../protocol/merge.ts";
-import type { Fields, Merged } from "../../protocol/merge.ts";
+import { start } from "../../protocol/rules/merge.ts";
+import type { Fields, Merged } from "../../protocol/rules/merge.ts";
 import type { Call } from "../../protocol/outcome.ts";
-import type { Handler } from "../registry.ts";
-import { readAnswer } from "../runner/answer.ts";
-import { JUDGES } from "../runner/judge.ts";
-import type { RunInput } from "../runner/run-input.ts";
-import type { StepAnswer } from "../lanes/lane-client.ts";
+import type { Handler } from "../plugins/registry.ts";
+import { readAnswer } from "../run/answer.ts";
+import { JUDGES } from "../run/judge.ts";
+import type { RunInput } from "../run/run-input.ts";
+import type { Answers, StepAnswer } from "../supervisor/lane-client.ts";
 
 export interface Replayed {
-  /** The event's fields that had been changed when it was called; undefined: none. */
+  /** The fields of the event that had changed when it was called; undefined: none. */
   readonly saw: Fields | undefined;
   /** JSON; undefined: it returned nothing, or did not return. */
   readonly returned: string | undefined;
-  /** The fields that it changed for those after it. */
+  /** The fields that it changed for later handlers. */
   readonly changed: readonly string[];
 }
 
@@ -25,24 +25,24 @@ const NOT_CALLED: Replayed = { saw: undefined, returned: undefined, changed: [] 
 /** For every call, in order. */
 export function replay(input: RunInput, calls: readonly Call[]): Replayed[] {
   const { hook, plan, heard } = input;
-  const answers = heard && isFan(heard) ? heard : answersOf(input, calls);
-  // The gateway's own object may have been changed since.
+  const answers = heard && isFan(heard) ? undefined : answersOf(input, calls);
+  // The gateway's own object may have changed since.
   const given = { ...input, event: JSON.parse(input.eventText) as Fields };
   const judge = hook.kind in JUDGES ? JUDGES[hook.kind as keyof typeof JUDGES] : undefined;
-  let state: Merged = start(given.event);
-  return calls.map((_, at) => {
+  let state: Merged<Handler> = start(given.event);
+  return calls.map(({ error }, at) => {
     const handler = plan[at]!;
-    const step = answers.get(handler);
+    const step = answers ? answers.get(handler)?.step : (heard as ReadonlyMap<Handler, StepAnswer>).get(handler);
     if (!step) return NOT_CALLED;
     const { event: before } = state;
     const returned = step.status === "ok" && step.body !== "" ? step.body : undefined;
     const { call, answer } = readAnswer(given, handler, step);
-    if (judge && answer !== undefined && !call.error) ({ state } = judge(hook, state, answer, handler.plugin.id));
+    if (judge && answer !== undefined && !call.error && !error) ({ state } = judge(hook, state, answer, handler));
     return { saw: changes(given.event, before), returned, changed: Object.keys(changes(before, state.event) ?? {}) };
   });
 }
 
-/** How much there is to go through. */
+/** How much text a replay reads. */
 export function replayChars({ eventText, heard, later }: RunInput): number {
   let chars = eventText.length;
   const first = heard === undefined ? [] : isFan(heard) ? [...heard.values()] : heard.steps;
@@ -50,18 +50,24 @@ export function replayChars({ eventText, heard, later }: RunInput): number {
   return chars;
 }
 
-/** Who was called, in order, is said by the calls; what they answered, by the hops. */
-function answersOf({ plan, heard, later = [] }: RunInput, calls: readonly Call[]): Map<Handler, StepAnswer> {
-  const found = new Map<Handler, StepAnswer>();
-  const first = heard && !isFan(heard) ? [{ answers: heard, at: 0, from: 0 }] : [];
+/** An answer of a sequential run, with the hop that it came in. */
+export interface Answered {
+  readonly step: StepAnswer;
+  readonly hop: { readonly answers: Answers; readonly sentMs: number };
+}
+
+/** For sequential runs. The calls say which handlers ran, in order; the hops hold their answers. */
+export function answersOf({ plan, heard, startedMs, later = [] }: RunInput, calls: readonly Call[]): Map<Handler, Answered> {
+  const found = new Map<Handler, Answered>();
+  const first = heard && !isFan(heard) ? [{ answers: heard, at: 0, from: 0, sentMs: startedMs }] : [];
   const hops = [...first, ...later];
   let place = 0;
   for (const [index, { status }] of calls.entries()) {
-    // Left out before the run began, or not come to.
+    // Skipped before the run began, or never reached.
     if (status === "skipped" || status === "recursion") continue;
     const hop = status === "quarantined" ? undefined : hops.findLast(({ at }) => at <= place);
     const step = hop?.answers.steps[hop.from + place - hop.at];
-    if (step) found.set(plan[index]!, step);
+    if (hop && step) found.set(plan[index]!, { step, hop });
     place += 1;
   }
   return found;

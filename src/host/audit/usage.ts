@@ -1,12 +1,13 @@
 /**
- * Trusted side: what each plugin has used of what it may do, and what it was refused, for `creel permissions suggest`. A few counters per plugin, in
- * memory. What a plugin does inside its cell is not seen from here: reading a variable or a file, an exact clock, WebAssembly.
+ * Trusted side: what each plugin has used of its permissions, and what it was refused, for `creel permissions suggest`.
+ * A few counters per plugin, in memory. Not visible from here is what happens inside a cell: reading a variable or a
+ * file, the exact clock, WebAssembly.
  */
 import type { AuditRequest, AuditUsage } from "../../protocol/audit-line.ts";
-import { fetchPrefix } from "../../protocol/fetch-grant.ts";
-import type { FetchMethod } from "../../protocol/fetch-grant.ts";
+import { fetchPrefix } from "../../protocol/config/fetch-grant.ts";
+import type { FetchMethod } from "../../protocol/config/fetch-grant.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Tallies } from "../tally.ts";
+import type { CallCounts } from "../plugins/call-counts.ts";
 
 interface Requests {
   readonly by: Map<string, { readonly origin: string; readonly method: FetchMethod; path: string; count: number }>;
@@ -18,7 +19,7 @@ interface Used {
   readonly refused: Map<string, number>;
   readonly fetch: Requests;
   readonly refusedFetch: Requests;
-  /** How much had happened when it was last written. */
+  /** The total when it was last written. */
   written: number;
   happened: number;
 }
@@ -26,24 +27,24 @@ interface Used {
 export class Usage {
   readonly #plugins = new Map<string, Used>();
   readonly #since = new Date().toISOString();
-  readonly #tallies: Tallies;
+  readonly #callCounts: CallCounts;
 
-  constructor(tallies: Tallies) {
-    this.#tallies = tallies;
+  constructor(callCounts: CallCounts) {
+    this.#callCounts = callCounts;
   }
 
   /** A service has answered. */
   used(plugin: string, service: string): void {
-    const key = keyOf(service);
+    const key = permissionOf(service);
     if (key !== undefined) count(this.#of(plugin), "used", key);
   }
 
   refused(plugin: string, service: string): void {
-    const key = keyOf(service);
+    const key = permissionOf(service);
     if (key !== undefined) count(this.#of(plugin), "refused", key);
   }
 
-  /** A request was judged; a redirect is one more. */
+  /** A request was matched against the grants. A redirect counts as one more. */
   requested(plugin: string, url: URL, method: FetchMethod, isGranted: boolean): void {
     const own = this.#of(plugin);
     own.happened += 1;
@@ -54,15 +55,15 @@ export class Usage {
     if (known) {
       known.count += 1;
       known.path = common(known.path, url.pathname);
-    } else if (found.by.size < LIMITS.auditRequests && origin.length <= LIMITS.auditTextChars)
+    } else if (found.by.size < LIMITS.audit.requests && origin.length <= LIMITS.audit.textChars)
       found.by.set(key, { origin, method, path: common(url.pathname, url.pathname), count: 1 });
     else found.more += 1;
   }
 
-  /** What there is to write, since it was last asked. */
+  /** What changed since the last call. */
   *changed(): Generator<Omit<AuditUsage, "v" | "at" | "host" | "pid">> {
-    for (const plugin of new Set([...this.#tallies.plugins(), ...this.#plugins.keys()])) {
-      const calls = this.#tallies.calls(plugin);
+    for (const plugin of new Set([...this.#callCounts.plugins(), ...this.#plugins.keys()])) {
+      const calls = this.#callCounts.calls(plugin);
       const total = Object.values(calls).reduce((sum, one) => sum + one, this.#plugins.get(plugin)?.happened ?? 0);
       const own = this.#of(plugin);
       if (total === own.written) continue;
@@ -103,8 +104,8 @@ function count(own: Used, what: "used" | "refused", key: string): void {
 
 const SERVICES = /^(?:(kv|schedule)\..+|(session)\.(get|patch)|(fs)\.write)$/;
 
-/** The key of the permission that a service needs. Requests are counted by themselves, and most other services need none. */
-function keyOf(service: string): string | undefined {
+/** The permission that a service needs. Fetch requests are counted separately, and most other services need none. */
+export function permissionOf(service: string): string | undefined {
   const [, plain, session, access, fs] = SERVICES.exec(service) ?? [];
   return session === undefined ? (plain ?? fs) : `${session}:${access}`;
 }
@@ -113,14 +114,34 @@ function list({ by }: Requests): AuditRequest[] {
   return Array.from(by.values(), (one) => ({ ...one }));
 }
 
-/** What two paths have in common, by whole segments, as a grant could name it; `/`: nothing. */
+/** The common prefix of two paths, by whole segments, as a grant could name it; `/`: nothing. */
 export function common(before: string, path: string): string {
-  const [one, two] = [before.split("/"), path.split("/")];
+  const [one, two] = [segmentsOf(before), segmentsOf(path)];
   let shared = 0;
   while (shared < one.length && shared < two.length && one[shared] === two[shared]) shared += 1;
-  for (; shared > 1; shared--) {
-    const found = one.slice(0, shared).join("/");
-    if (found.length <= LIMITS.auditPathChars && fetchPrefix.safeParse(found).success) return found;
+  const beginning = (segments: number): string => one.slice(0, segments).join("/");
+  const isPrefix = (segments: number): boolean => fetchPrefix.safeParse(beginning(segments)).success;
+  if (shared <= 1) return "/";
+  if (isPrefix(shared)) return beginning(shared);
+  // If a path cannot be a prefix, no longer one can: binary search for the longest that can.
+  let [fits, fails] = [1, shared];
+  while (fails - fits > 1) {
+    const middle = Math.floor((fits + fails) / 2);
+    if (isPrefix(middle)) fits = middle;
+    else fails = middle;
   }
-  return "/";
+  return fits === 1 ? "/" : beginning(fits);
+}
+
+/**
+ * SECURITY: reads only this many characters of a path, whose length the plugin chooses.
+ * test/host/audit/audit-file.test.ts
+ */
+function segmentsOf(path: string): string[] {
+  if (path.length <= LIMITS.audit.pathChars) return path.split("/");
+  // Drops the last segment, which may be cut off or make the path too long.
+  return path
+    .slice(0, LIMITS.audit.pathChars + 1)
+    .split("/")
+    .slice(0, -1);
 }

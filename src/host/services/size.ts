@@ -1,4 +1,7 @@
-/** Trusted side: whether a value of the gateway's is small enough to be written as JSON, found out without writing it: 100 MB of it would keep the gateway's thread for a second. */
+/**
+ * Trusted side: whether a value of the gateway's is small enough to be written as JSON. Finds out without writing it:
+ * 100 MB would block the gateway's thread for a second.
+ */
 
 export function isWithin(value: unknown, limit: number): boolean {
   const rest = [value];
@@ -10,7 +13,7 @@ export function isWithin(value: unknown, limit: number): boolean {
       size += next.length;
     } else if (Array.isArray(next)) {
       size += next.length;
-      // A huge array is not spread out to find that it is one.
+      // Skip the items of an array that is too long already.
       if (size <= limit) for (const item of next) rest.push(item);
     } else if (typeof next === "object" && next !== null) {
       for (const [key, item] of Object.entries(next)) {

@@ -1,10 +1,10 @@
 /** Hooks around an agent's run: whether it starts, who answers, whether it may end. */
 import * as z from "zod";
-import { agentContext, agentLive } from "./contexts.ts";
+import { agentContext, agentLive, sameAsEvent } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, bag, flag, messages, replyPayload, text } from "./fields.ts";
 
-/** One more pass for the model. A blank or malformed instruction is no instruction. */
+/** One more pass for the model. A blank or malformed instruction counts as none. */
 const retry = z
   .object({
     instruction: z.string().trim().min(1),
@@ -19,6 +19,7 @@ export const agentHooks = [
     name: "before_agent_run",
     kind: "gate",
     summary: "Before an agent runs: let it pass or block it; an answer that is neither blocks.",
+    ifItFails: { open: "the agent runs unchecked", closed: "the agent's run is blocked" },
     event: z.looseObject({
       prompt: z.string(),
       messages,
@@ -30,11 +31,12 @@ export const agentHooks = [
     }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("accountId", "channelId", "senderId"),
     result: z.discriminatedUnion("outcome", [
       z.strictObject({ outcome: z.literal("pass") }),
       z.strictObject({
         outcome: z.literal("block"),
-        /** For the operator; `message` is what the user may read. */
+        /** For the operator. `message` is for the user. */
         reason: z.string(),
         message: text,
         category: text,
@@ -59,6 +61,7 @@ export const agentHooks = [
     name: "before_agent_reply",
     kind: "claim",
     summary: "Before the model answers: give the reply yourself, or silence.",
+    ifItFails: { open: "the model answers", closed: "the message counts as handled, and is not answered" },
     event: z.looseObject({ cleanedBody: z.string() }),
     context: agentContext,
     live: agentLive,
@@ -74,6 +77,7 @@ export const agentHooks = [
     name: "before_agent_finalize",
     kind: "modify",
     summary: "Before a final answer is accepted: ask for one more pass (`revise`), or force the end (`finalize`).",
+    ifItFails: { open: "the answer is accepted as it is", closed: "the answer is not accepted" },
     event: z.looseObject({
       runId: text,
       sessionId: z.string(),
@@ -89,6 +93,7 @@ export const agentHooks = [
     }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("runId", "sessionId", "sessionKey"),
     result: z.object({ action: z.enum(["continue", "revise", "finalize"]).optional(), reason: text, retry }),
     merge: {
       action: { rule: "rank", ranks: ["continue", "revise", "finalize"] },
@@ -106,6 +111,7 @@ export const agentHooks = [
     event: z.looseObject({ runId: text, messages, success: z.boolean(), error: text, durationMs: amount }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("runId"),
     result: z.undefined(),
     permission: ["conversation"],
     fills: { runId: "runId" },

@@ -1,10 +1,10 @@
-/** Hooks that may take a turn's place: before it is dispatched to a model, and where its reply is. */
+/** Hooks that may replace a turn: before it is dispatched to a model, and where its reply is delivered. */
 import * as z from "zod";
-import { live } from "./contexts.ts";
+import { live, sameAsEvent } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { bag, flag, id, replyTo, text, texts, timestamp } from "./fields.ts";
 
-/** Without a claim only the rewrite counts; an answer that neither claims nor rewrites is none. */
+/** Without a claim only the rewrite counts. An answer that neither claims nor rewrites counts as none. */
 const dispatchAnswer = z
   .object({ handled: flag, text, content: text })
   .transform(({ handled, content, ...claim }): { handled?: true; text?: string | undefined; content?: string } | undefined => {
@@ -15,9 +15,11 @@ const dispatchAnswer = z
 export const dispatchHooks = [
   defineHook({
     name: "before_dispatch",
-    // Claims end the run, as with any claim hook; a gate, because a rewrite without a claim must reach later handlers.
+    // A gate, because a rewrite without a claim must reach later handlers. A claim ends the run, as with any claim
+    // hook.
     kind: "gate",
     summary: "Before an inbound message is dispatched to a model: answer it yourself, or rewrite what is dispatched.",
+    ifItFails: { open: "the message is dispatched as it is", closed: "the message counts as handled, and no model gets it" },
     event: z.looseObject({
       content: z.string(),
       body: text,
@@ -38,6 +40,7 @@ export const dispatchHooks = [
       messageId: text,
       ...replyTo,
     }),
+    contextFrom: { channelId: "channel", ...sameAsEvent("sessionKey", "senderId", "messageId") },
     result: dispatchAnswer,
     merge: { handled: { rule: "any" }, text: { rule: "first" }, content: { rule: "last", chains: "content" } },
     terminal: { field: "handled", decision: "handled" },
@@ -48,6 +51,7 @@ export const dispatchHooks = [
     name: "reply_dispatch",
     kind: "claim",
     summary: "Before a reply is produced and delivered: do both yourself, and say what was delivered.",
+    ifItFails: { open: "the gateway replies itself", closed: "the message counts as handled, and nothing is delivered" },
     event: z.looseObject({
       ctx: bag,
       runId: text,
@@ -95,9 +99,9 @@ export const dispatchHooks = [
     terminal: { field: "handled", decision: "handled" },
     filters: { eligibleDispatchKinds: { from: "context", field: "dispatchKind" } },
     live: {
-      dispatcher: "absent: a plugin delivers over a channel of its own, such as `fetch`, and answers with the counts",
+      dispatcher: "absent: a plugin delivers over its own channel, such as `fetch`, and answers with the counts",
       abortSignal: "absent: when the gateway aborts the run, the host abandons the call and discards its result",
-      onReplyStart: "absent: the gateway is told by the answer",
+      onReplyStart: "absent: the answer tells the gateway",
       onAgentRunStart: "absent: a plugin starts no agent run of the gateway's",
       userTurnTranscriptRecorder: "absent: transcripts are the gateway's",
       prepareAssistantTranscriptMessage: "absent: transcripts are the gateway's",

@@ -1,6 +1,6 @@
-/** Hooks around the gateway's own life and its scheduler. */
+/** Hooks around the gateway's own lifecycle and its scheduler. */
 import * as z from "zod";
-import { gatewayContext, gatewayLive } from "./contexts.ts";
+import { gatewayContext, gatewayLive, sameAsEvent } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, bag, flag, text } from "./fields.ts";
 
@@ -12,6 +12,7 @@ export const gatewayHooks = [
     name: "gateway_start",
     summary: "The gateway has started: the moment for a plugin's own services.",
     event: z.looseObject({ port: z.number() }),
+    contextFrom: sameAsEvent("port"),
     since: "2026.4",
   }),
 
@@ -20,7 +21,7 @@ export const gatewayHooks = [
     name: "gateway_stop",
     summary: "The gateway is about to stop: the moment to clean up.",
     event: z.looseObject({ reason: text }),
-    // The gateway is on its way out and waits for this.
+    // The gateway shuts down and waits for this.
     budget: { wallMs: 5_000 },
     since: "2026.4",
   }),
@@ -53,6 +54,7 @@ export const gatewayHooks = [
       delivered: flag,
       deliveryStatus: text,
       deliveryError: text,
+      deliverySuppressionReason: text,
       sessionId: text,
       sessionKey: text,
       runId: text,

@@ -1,5 +1,6 @@
 /** The hook before anything is installed. */
 import * as z from "zod";
+import { sameAsEvent } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { bag, flag, text } from "./fields.ts";
 
@@ -18,6 +19,7 @@ export const installHooks = [
     name: "before_install",
     kind: "gate",
     summary: "Before a skill or plugin is installed: add findings to the scan, or block the installation.",
+    ifItFails: { open: "the installation goes on unchecked", closed: "the installation is blocked" },
     event: z.looseObject({
       targetType,
       targetName: z.string(),
@@ -38,10 +40,12 @@ export const installHooks = [
       plugin: bag.optional(),
     }),
     context: z.looseObject({ targetType, requestKind: z.string(), origin: text }),
+    contextFrom: { requestKind: "request.kind", ...sameAsEvent("targetType", "origin") },
     result: z.object({ findings: z.array(finding).optional(), block: flag, blockReason: text }),
     merge: { findings: { rule: "append" }, block: { rule: "any" }, blockReason: { rule: "last" } },
     terminal: { field: "block", decision: "block", reason: "blockReason" },
     failure: "closed",
+    permission: ["install"],
     since: "2026.4",
   }),
 ] as const;

@@ -1,6 +1,7 @@
 /**
- * Internal events. Their names are `type:action`; a listener on the type alone (`session`) hears all of its family, before the
- * exact ones. They have no context beside the event: what happened is in `event.context`.
+ * Internal events. Their names are `type:action`. A listener on the type alone (`session`) gets all events of its
+ * family, before listeners of the exact name. They have no context beside the event: `event.context` says what
+ * happened.
  */
 import * as z from "zod";
 import { emptyContext, live } from "./contexts.ts";
@@ -28,8 +29,8 @@ interface Entry<Context extends z.ZodRawShape, Top extends z.ZodRawShape> extend
   readonly top?: Top;
 }
 
-/** An event that is only told. */
-function told<const Type extends string, const Action extends string, Context extends z.ZodRawShape, Top extends z.ZodRawShape = {}>(
+/** An event that handlers only observe. */
+function observed<const Type extends string, const Action extends string, Context extends z.ZodRawShape, Top extends z.ZodRawShape = {}>(
   type: Type,
   action: Action,
   { context, top, ...entry }: Entry<Context, Top>,
@@ -46,12 +47,13 @@ function told<const Type extends string, const Action extends string, Context ex
   });
 }
 
-/** A command whose handlers may have something to say to the user. */
+/** A command whose handlers may send messages to the user. */
 function command<const Action extends string>(action: Action, summary: string) {
   return defineHook({
     name: `command:${action}`,
     kind: "modify",
     summary,
+    ifItFails: { open: "the command goes on without its messages", closed: "the command is blocked" },
     event: z.looseObject({
       ...envelope("command", action),
       context: z.looseObject({
@@ -80,7 +82,7 @@ const toolCall = {
   toolName: z.string(),
   toolCallId: z.string(),
   meta: bag,
-  /** The session key, taken apart; what a malformed key does not say is left out. */
+  /** The session key, parsed. Parts that a malformed key lacks are left out. */
   sessionMeta: z.looseObject({ agentId: text, platform: text, channelType: text, channelId: text }),
 };
 
@@ -107,24 +109,24 @@ const delivered = { channelId: z.string(), accountId: text, conversationId: text
 const ending = { reason: text, restartExpectedMs: amount };
 
 export const internalEvents = [
-  told("session", "start", {
+  observed("session", "start", {
     summary: "A session starts; derived from `session_start`.",
     top: { sessionId: z.string() },
     context: { resumedFrom: text, metadata: bag.optional() },
     since: "creel",
   }),
-  told("session", "end", {
+  observed("session", "end", {
     summary: "A session completed: why it stopped, its last message, and the metadata it was started with.",
     top: { sessionId: z.string() },
     context: { stopReason: z.enum(["stop", "toolUse", "maxTokens", "error"]), lastMessage: text, metadata: bag.optional() },
     since: "creel",
   }),
-  told("session", "patch", {
-    summary: "After a session was patched: the updated entry, the patch as it was asked for, the gateway's configuration.",
+  observed("session", "patch", {
+    summary: "After a session was patched: the updated entry, the patch as it was requested, the gateway's configuration.",
     context: { sessionEntry: bag, patch: sessionPatchParams, cfg: bag.optional() },
     guardsReentry: true,
   }),
-  told("session", "auto-reset", {
+  observed("session", "auto-reset", {
     summary: "A session was reset by the clock: daily, or for being idle.",
     context: {
       cfg: bag.optional(),
@@ -139,19 +141,19 @@ export const internalEvents = [
     },
     since: "2026.9",
   }),
-  told("session", "compact:before", { summary: "Before a session's history is compacted.", context: compaction }),
-  told("session", "compact:after", {
+  observed("session", "compact:before", { summary: "Before a session's history is compacted.", context: compaction }),
+  observed("session", "compact:after", {
     summary: "After a session's history was compacted.",
     context: { ...compaction, tokensBefore: amount, tokensAfter: amount, summaryLength: amount },
   }),
 
-  told("tool", "start", { summary: "A tool starts.", context: { ...toolCall, args: z.unknown().optional() }, since: "creel" }),
-  told("tool", "update", {
+  observed("tool", "start", { summary: "A tool starts.", context: { ...toolCall, args: z.unknown().optional() }, since: "creel" }),
+  observed("tool", "update", {
     summary: "A running tool has something to show; not throttled.",
     context: { ...toolCall, partialResult: z.unknown().optional() },
     since: "creel",
   }),
-  told("tool", "result", {
+  observed("tool", "result", {
     summary: "A tool ended: its result, or its error.",
     context: { ...toolCall, result: z.unknown().optional(), isError: flag },
     since: "creel",
@@ -159,21 +161,21 @@ export const internalEvents = [
 
   command("new", "The user asked for a new session: `messages` are what the gateway answers."),
   command("reset", "The user reset the session: `messages` are what the gateway answers."),
-  told("command", "stop", {
+  observed("command", "stop", {
     summary: "The user stopped the agent.",
     context: { sessionEntry: bag.optional(), sessionId: text, commandSource: text, senderId: text },
   }),
 
-  told("message", "received", {
+  observed("message", "received", {
     summary: "A message came in, before media and links are looked at.",
     context: { ...delivered, from: z.string(), content: z.string(), timestamp, metadata: bag.optional() },
   }),
-  told("message", "transcribed", { summary: "A message's audio was transcribed.", context: { ...inbound, transcript: z.string() } }),
-  told("message", "preprocessed", {
+  observed("message", "transcribed", { summary: "A message's audio was transcribed.", context: { ...inbound, transcript: z.string() } }),
+  observed("message", "preprocessed", {
     summary: "A message is ready for the agent: media described, links read.",
     context: { ...inbound, transcript: text, isGroup: flag, groupId: id },
   }),
-  told("message", "sent", {
+  observed("message", "sent", {
     summary: "A message left, or failed to.",
     context: { ...delivered, to: z.string(), content: z.string(), success: z.boolean(), error: text, isGroup: flag, groupId: id },
   }),
@@ -182,6 +184,7 @@ export const internalEvents = [
     name: "agent:bootstrap",
     kind: "modify",
     summary: "Before the workspace's files go into the system prompt: return `{ context: { bootstrapFiles } }` to change which ones do.",
+    ifItFails: { open: "the files go into the prompt as they are", closed: "the prompt is not built" },
     event: z.looseObject({
       ...envelope("agent", "bootstrap"),
       context: z.looseObject({
@@ -200,20 +203,20 @@ export const internalEvents = [
     since: "2026.4",
   }),
 
-  told("gateway", "startup", {
+  observed("gateway", "startup", {
     summary: "The gateway has started, its channels are up.",
     context: { cfg: bag.optional(), deps: live, workspaceDir: text },
     hides: ["context.deps"],
     live: { "context.deps": "absent: the gateway's own functions do not enter the sandbox" },
   }),
-  told("gateway", "shutdown", {
+  observed("gateway", "shutdown", {
     summary: "The gateway is about to stop.",
     context: ending,
     // OpenClaw's own bounds: the gateway waits for these two.
     budget: { wallMs: 5_000 },
     since: "2026.9",
   }),
-  told("gateway", "pre-restart", {
+  observed("gateway", "pre-restart", {
     summary: "The gateway is about to restart.",
     context: ending,
     budget: { wallMs: 10_000 },

@@ -1,6 +1,6 @@
 /** Hooks around the choice of a model and the calls to it. */
 import * as z from "zod";
-import { agentContext, agentLive } from "./contexts.ts";
+import { agentContext, agentLive, sameAsEvent } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, contextWindow, flag, messages, text, tokenUsage } from "./fields.ts";
 import { modelFields, modelMerge } from "./prompt.ts";
@@ -25,6 +25,7 @@ export const modelHooks = [
     name: "before_model_resolve",
     kind: "modify",
     summary: "Before the model is chosen: override provider or model.",
+    ifItFails: { open: "the gateway's own model is used", closed: "no model is chosen" },
     event: z.looseObject({
       prompt: z.string(),
       attachments: z.array(z.looseObject({ kind: z.enum(["image", "video", "audio", "document", "other"]), mimeType: text })).optional(),
@@ -44,6 +45,7 @@ export const modelHooks = [
     event: z.looseObject(modelCall),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("runId", "sessionKey", "sessionId"),
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -65,6 +67,7 @@ export const modelHooks = [
     }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("runId", "sessionKey", "sessionId"),
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -82,6 +85,7 @@ export const modelHooks = [
       tools: z.array(z.unknown()).optional(),
     }),
     context: agentContext,
+    contextFrom: sameAsEvent("runId", "sessionId"),
     result: z.undefined(),
     permission: ["conversation"],
     live: { ...agentLive, "tools.execute": "absent: each tool is there as data (name, description, parameters), without its functions" },
@@ -106,6 +110,7 @@ export const modelHooks = [
     }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("runId", "sessionId"),
     result: z.undefined(),
     permission: ["conversation"],
     since: "2026.4",

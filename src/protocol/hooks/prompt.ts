@@ -1,10 +1,10 @@
 /** Hooks that add to a prompt before the model sees it. */
 import * as z from "zod";
-import { agentContext, agentLive, live } from "./contexts.ts";
+import { agentContext, agentLive, live, sameAsEvent } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { messages, text, timestamp } from "./fields.ts";
 
-/** Whatever the gateway passes, a plugin finds one that its own cell made. */
+/** Whatever the gateway passes, the plugin gets one that its own cell made. */
 const hookInvocation = live as unknown as z.ZodOptional<z.ZodType<{ assertActive(): void }>>;
 
 const contextFields = { prependContext: text, appendContext: text };
@@ -25,6 +25,7 @@ export const promptHooks = [
     name: "agent_turn_prepare",
     kind: "modify",
     summary: "Before a turn is prepared: add context before or after the prompt.",
+    ifItFails: { open: "the turn goes on without its context", closed: "the turn is blocked" },
     event: z.looseObject({
       prompt: z.string(),
       messages,
@@ -54,6 +55,7 @@ export const promptHooks = [
     name: "before_prompt_build",
     kind: "modify",
     summary: "Before the prompt is built: add context, replace the system prompt, narrow the tools.",
+    ifItFails: { open: "the prompt is built without it", closed: "the prompt is not built" },
     event: z.looseObject({
       prompt: z.string(),
       messages,
@@ -73,7 +75,7 @@ export const promptHooks = [
     permission: ["conversation", "prompt"],
     live: {
       hookInvocation: "given: a plugin's own, whose `assertActive()` throws once its handler has settled or its call was given up",
-      toolAuthority: "absent: a plugin is not told the turn's tools; it narrows them with `toolsAllow`",
+      toolAuthority: "absent: a plugin does not learn the turn's tools; it narrows them with `toolsAllow`",
     },
     since: "2026.4",
   }),
@@ -82,9 +84,11 @@ export const promptHooks = [
     name: "before_agent_start",
     kind: "modify",
     summary: "Before a turn, in one phase for prompt and model; prefer `before_model_resolve` and `before_prompt_build`.",
+    ifItFails: { open: "the turn starts without it", closed: "the turn is blocked" },
     event: z.looseObject({ prompt: z.string(), runId: text, messages: messages.optional() }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("runId"),
     result: z.object({ ...systemFields, prependContext: text, ...modelFields }),
     merge: { ...systemMerge, prependContext: { rule: "join" }, ...modelMerge },
     promptFields: ["systemPrompt", "prependContext", "prependSystemContext", "appendSystemContext"],
@@ -96,9 +100,11 @@ export const promptHooks = [
     name: "heartbeat_prompt_contribution",
     kind: "modify",
     summary: "Before a heartbeat's prompt: add context before or after it.",
+    ifItFails: { open: "the heartbeat goes on without its context", closed: "the heartbeat is blocked" },
     event: z.looseObject({ sessionKey: text, agentId: text, heartbeatName: text }),
     context: agentContext,
     live: agentLive,
+    contextFrom: sameAsEvent("sessionKey", "agentId"),
     result: z.object(contextFields),
     merge: contextMerge,
     permission: ["prompt"],

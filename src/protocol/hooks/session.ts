@@ -1,12 +1,15 @@
-/** Hooks around the life of a session, and what may be patched of one. The `session:*` events are in internal.ts. */
+/**
+ * Hooks around the lifecycle of a session, and the fields of one that may be patched. The `session:*` events are in
+ * internal.ts.
+ */
 import * as z from "zod";
-import { agentContext, agentLive, sessionContext } from "./contexts.ts";
+import { agentContext, agentLive, sameAsEvent, sessionContext } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { amount, flag, messages, text } from "./fields.ts";
 
 const level = z.string().nullable().optional();
 
-/** What `sessions.patch` takes: the seed era's fields, each optional and nullable, and whatever newer gateways add. */
+/** What `sessions.patch` takes: the original fields, each optional and nullable, and any that newer gateways add. */
 export const sessionPatchParams = z.looseObject({
   key: z.string(),
   label: level,
@@ -38,6 +41,7 @@ export const sessionHooks = [
     summary: "A session starts, new or resumed.",
     event: z.looseObject({ sessionId: z.string(), sessionKey: text, resumedFrom: text }),
     context: sessionContext,
+    contextFrom: sameAsEvent("sessionId", "sessionKey"),
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -58,6 +62,7 @@ export const sessionHooks = [
       nextSessionKey: text,
     }),
     context: sessionContext,
+    contextFrom: sameAsEvent("sessionId", "sessionKey"),
     result: z.undefined(),
     since: "2026.4",
   }),

@@ -28,6 +28,7 @@ export const skillHooks = [
     name: "skill_proposal_evaluate",
     kind: "evaluate",
     summary: "A skill is proposed: every evaluator gives its own findings and decision, side by side; the gateway weighs them.",
+    ifItFails: { open: "its evaluation is missing", closed: "the proposal is blocked" },
     event: z.looseObject({
       correlationId: text,
       proposal: z.looseObject({ ...proposalRef, kind: z.enum(["create", "update"]), targetCurrentSha256: text }),
@@ -56,7 +57,7 @@ export const skillHooks = [
       decision: z.enum(["pass", "revise", "block"]).optional(),
       decisionReason: text,
     }),
-    // An evaluator may ask a model.
+    // An evaluator may call a model.
     budget: { wallMs: 120_000 },
     since: "2026.9",
   }),

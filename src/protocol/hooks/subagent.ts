@@ -1,6 +1,6 @@
-/** Hooks around subagents: their spawning, where their answer goes, their end. */
+/** Hooks around subagents: how they start, where their answer goes, how they end. */
 import * as z from "zod";
-import { subagentContext } from "./contexts.ts";
+import { sameAsEvent, subagentContext } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { flag, id, route, text, timestamp } from "./fields.ts";
 
@@ -20,8 +20,10 @@ export const subagentHooks = [
     name: "subagent_spawning",
     kind: "modify",
     summary: "Before a subagent is spawned: prepare its thread and where it delivers, or refuse with an error.",
+    ifItFails: { open: "the subagent is spawned without it", closed: "the subagent is not spawned" },
     event: z.looseObject(spawn),
     context: subagentContext,
+    contextFrom: sameAsEvent("childSessionKey"),
     result: z.discriminatedUnion("status", [
       z.object({ status: z.literal("ok"), threadBindingReady: flag, deliveryOrigin: route.optional() }),
       z.object({ status: z.literal("error"), error: z.string() }),
@@ -39,6 +41,7 @@ export const subagentHooks = [
     name: "subagent_delivery_target",
     kind: "modify",
     summary: "Before a subagent's completion is delivered: say where to.",
+    ifItFails: { open: "the answer goes where the gateway sends it", closed: "the answer is not delivered" },
     event: z.looseObject({
       childSessionKey: z.string(),
       requesterSessionKey: z.string(),
@@ -48,6 +51,7 @@ export const subagentHooks = [
       expectsCompletionMessage: z.boolean(),
     }),
     context: subagentContext,
+    contextFrom: { runId: "childRunId", ...sameAsEvent("childSessionKey", "requesterSessionKey") },
     result: z.object({ origin: route.optional() }),
     merge: { origin: { rule: "first" } },
     since: "2026.4",
@@ -59,6 +63,7 @@ export const subagentHooks = [
     summary: "A subagent was spawned: its session, run and model.",
     event: z.looseObject({ ...spawn, runId: z.string(), resolvedModel: text, resolvedProvider: text }),
     context: subagentContext,
+    contextFrom: sameAsEvent("runId", "childSessionKey"),
     result: z.undefined(),
     since: "2026.4",
   }),
@@ -66,7 +71,7 @@ export const subagentHooks = [
   defineHook({
     name: "subagent_progress",
     kind: "observe",
-    summary: "A background subagent started or ended, for whoever shows that.",
+    summary: "A background subagent started or ended, for status displays.",
     event: z.looseObject({
       phase: z.enum(["started", "ended"]),
       runId: z.string(),
@@ -75,6 +80,7 @@ export const subagentHooks = [
       requester,
     }),
     context: subagentContext,
+    contextFrom: sameAsEvent("runId", "childSessionKey"),
     result: z.undefined(),
     since: "2026.9",
   }),
@@ -95,6 +101,7 @@ export const subagentHooks = [
       error: text,
     }),
     context: subagentContext,
+    contextFrom: sameAsEvent("runId"),
     result: z.undefined(),
     since: "2026.4",
   }),

@@ -1,17 +1,15 @@
-/** Hooks around a whole agent turn, configured as scripts. They have no context of their own: the event is the script's `ctx`. */
+/** Hooks around a whole agent turn, configured as scripts. They have no context: the event is the script's `ctx`. */
 import * as z from "zod";
 import { emptyContext } from "./contexts.ts";
 import { defineHook } from "./define.ts";
 import { bag, text, tokenUsage } from "./fields.ts";
-
-export { tokenUsage } from "./fields.ts";
 
 const turn = {
   sessionKey: z.string(),
   agentId: z.string(),
   model: text,
   turnIndex: z.int().nonnegative().optional(),
-  /** A bag that the gateway fills and that travels through all three hooks of a turn. */
+  /** A bag that the gateway fills. It travels through all three hooks of a turn. */
   meta: bag.optional(),
   workflow: z.literal("agent"),
 };
@@ -23,6 +21,7 @@ export const turnHooks = [
     name: "beforeTurn",
     kind: "gate",
     summary: "Before an agent's turn: `{ abort: true }` skips it.",
+    ifItFails: { open: "the turn goes on", closed: "the turn is skipped" },
     event: z.looseObject(turn),
     context: emptyContext,
     result: z.object({ abort: z.boolean().optional(), reason: text }),

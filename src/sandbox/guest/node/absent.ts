@@ -1,2 +1,41 @@
-/** Inside the isolate: what is said when a plugin asks for a module that is not there. Loaded when that happens. */
-export { absentSentence } from "../../../protocol/modules/absent.ts";
+/**
+ * Inside the isolate: what a plugin gets for a module that the sandbox does not have: the sentence that says so, and a
+ * stub for those that it imports when it loads. Loaded when that happens. Untrusted side: nothing leaves the cell here.
+ */
+import { absentSentence } from "../../../protocol/guest-surface/absent.ts";
+import { bootstrapError } from "../boot/describe.ts";
+import { bare } from "../boot/primordials.ts";
+
+export { absentSentence };
+
+type Stub = (...args: unknown[]) => never;
+
+const stubs: Record<string, Stub> = bare({});
+
+/** The stub of a module, by the name in the import. */
+export function stub(name: string): Stub {
+  return (stubs[name] ??= made(name));
+}
+
+/**
+ * Any member of a stub is a stub, too: `const run = promisify(child_process.exec)` and `class A extends net.Socket` at
+ * the top of a file do no harm. Calling one throws. Its members come from its prototype, because bundlers make a new
+ * object for `import * as`, of which they keep the prototype.
+ */
+function made(module: string): Stub {
+  const absent = function absent(): never {
+    throw bootstrapError("ERR_PLUGIN_MODULE", absentSentence(module));
+  };
+  // A member of this name would be the function's own.
+  Reflect.deleteProperty(absent, "name");
+  Reflect.deleteProperty(absent, "length");
+  const members: Record<string, Stub> = bare({});
+  const get = (_: object, key: string | symbol): unknown =>
+    typeof key !== "string" || isQuiet(key) ? undefined : (members[key] ??= made(module));
+  return Object.setPrototypeOf(absent, new Proxy(Object.create(null) as object, { get })) as Stub;
+}
+
+/** What the language and bundlers look up on any object. */
+function isQuiet(key: string): boolean {
+  return key === "then" || key === "toJSON" || key === "__esModule";
+}

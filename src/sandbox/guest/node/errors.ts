@@ -1,6 +1,6 @@
-/** Inside the isolate: errors as Node makes them, with a code and the words that programs look for. */
+/** Inside the isolate: errors as Node makes them, with the codes and messages that programs look for. */
 
-/** Name and `code` as Node's: `TypeError [ERR_INVALID_ARG_TYPE]: …` as text, `TypeError` as name. */
+/** Node's name and `code`: as text `TypeError [ERR_INVALID_ARG_TYPE]: …`, as name `TypeError`. */
 export function nodeError<E extends Error>(Base: new (message: string) => E, code: string, message: string): E & { code: string } {
   const error = new Base(message) as E & { code: string };
   error.code = code;
@@ -12,7 +12,7 @@ export function nodeError<E extends Error>(Base: new (message: string) => E, cod
     configurable: true,
     enumerable: false,
   });
-  // The stack begins with the code, too; it was taken before there was one.
+  // Node's stack begins with the code, too. V8 made this one before the code was set.
   const { stack } = error;
   if (typeof stack === "string" && stack.startsWith(`${error.name}: `)) {
     const value = `${error.name} [${code}]${stack.slice(error.name.length)}`;
@@ -21,7 +21,7 @@ export function nodeError<E extends Error>(Base: new (message: string) => E, cod
   return error;
 }
 
-/** `expected` is what follows "must be", as `of type string`. */
+/** `expected` follows "must be" in the message, as in `of type string`. */
 export function invalidArgType(name: string, expected: string, value: unknown): TypeError {
   const what = name.endsWith(" argument") ? name : `"${name}" ${name.includes(".") ? "property" : "argument"}`;
   return nodeError(TypeError, "ERR_INVALID_ARG_TYPE", `The ${what} must be ${expected}.${received(value)}`);
@@ -63,7 +63,7 @@ export function checkInteger(
   if (value < min || value > max) throw outOfRange(name, `>= ${min} && <= ${max}`, value);
 }
 
-/** Node's way to say what it was given instead. */
+/** Node's description of the value that it got instead. */
 function received(value: unknown): string {
   if (value === null || value === undefined) return ` Received ${value}`;
   if (typeof value === "function") return ` Received function ${value.name}`;
@@ -78,7 +78,7 @@ function short(text: string): string {
   return text.length > 28 ? `${text.slice(0, 25)}...` : text;
 }
 
-/** Enough of `inspect` for an argument; the real one is a chunk of its own. */
+/** A small `inspect` for arguments. The real one is a chunk of its own. */
 function shown(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -96,11 +96,19 @@ function shown(value: unknown): string {
   }
 }
 
-/** Long whole numbers are grouped by three characters, as Node does. */
+/** Groups long integers by three digits, as Node does. */
 function grouped(value: unknown): string {
   const isBig = typeof value === "bigint" && (value > 2n ** 32n || value < -(2n ** 32n));
   if (!isBig && !(Number.isInteger(value) && Math.abs(value as number) > 2 ** 32)) return shown(value);
   let [head, tail] = [String(value), ""];
   while (head.length >= (head.startsWith("-") ? 5 : 4)) [head, tail] = [head.slice(0, -3), `_${head.slice(-3)}${tail}`];
   return head + tail + (isBig ? "n" : "");
+}
+
+/** A member that is there, and says why it cannot when it is called. */
+export function refuse(what: string, why: string): (...args: unknown[]) => never {
+  // A function and not an arrow, so that `new` gets the same sentence.
+  return function refused(): never {
+    throw nodeError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", `${what} is not available inside the sandbox: ${why}`);
+  };
 }

@@ -1,5 +1,7 @@
-/** Inside the isolate: `events`. A function, not a class: old code calls it on objects of its own. */
-import { postLog } from "../mailbox.ts";
+/**
+ * Inside the isolate: `events`. EventEmitter is a function and no class, because old code calls it on its own objects.
+ */
+import { postLog } from "../turn/mailbox.ts";
 import { on, once } from "./events-waiting.ts";
 import { checkFunction, invalidArgType, nodeError, outOfRange } from "./errors.ts";
 
@@ -192,7 +194,7 @@ function unhandled(error: unknown): unknown {
   return Object.assign(made, { context: error });
 }
 
-/** A listener returned a promise, and the emitter wants to hear of it when it fails. */
+/** A listener returned a promise, and the emitter captures rejections. */
 function capture(emitter: EventEmitter, result: unknown, name: Name, args: unknown[]): void {
   const { then } = result as { then?: unknown };
   if (typeof then !== "function") return;

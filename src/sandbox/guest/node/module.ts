@@ -1,9 +1,14 @@
-/** Inside the isolate: `module`. A plugin is one script: what it requires at run time is JSON of its own, or one of Node's modules. */
-import { PACKAGE_ROOT } from "../../../protocol/volume.ts";
-import { moduleNamed, moduleNames } from "../library.ts";
+/**
+ * Inside the isolate: `module`. A plugin is one script. At run time it can require its own JSON files and Node's
+ * modules.
+ */
+import { PACKAGE_ROOT } from "../../../protocol/messages/files.ts";
+import { STUB } from "../../../protocol/guest-surface/stub.ts";
+import { isSdk, moduleNamed, moduleNames } from "../boot/library.ts";
+import { ABSENT_MODULES, absentSentence } from "../../../protocol/guest-surface/absent.ts";
 import { checkString, invalidArgValue, nodeError } from "./errors.ts";
-import { pathOfArgument } from "./fs-arguments.ts";
-import { sync } from "./fs-sync.ts";
+import { pathOfArgument } from "./fs/fs-arguments.ts";
+import { sync } from "./fs/fs-sync.ts";
 import path from "./path.ts";
 
 const { posix } = path as unknown as { posix: { dirname(path: string): string; resolve(...paths: string[]): string } };
@@ -18,6 +23,11 @@ function moduleExists(name: string): boolean {
   return builtinModules.includes(name.replace(/^node:/, ""));
 }
 
+/** OpenClaw's SDK, and stubs that the bundler put in place of what is absent. */
+function isGiven(name: string): boolean {
+  return isSdk(name) || name.startsWith(STUB);
+}
+
 type Require = ((name: unknown) => unknown) & { resolve: (name: unknown) => string; cache: object; main: undefined };
 
 function createRequire(from: unknown): Require {
@@ -30,7 +40,7 @@ function createRequire(from: unknown): Require {
   const cache: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   const require = (name: unknown): unknown => {
     const found = resolve(name);
-    if (moduleExists(found)) return moduleNamed(found)!.exports;
+    if (moduleExists(found) || isGiven(found)) return moduleNamed(found)!.exports;
     if (!(found in cache)) cache[found] = load(found);
     return cache[found];
   };
@@ -44,13 +54,14 @@ function pathOfFrom(from: unknown): string {
   return file;
 }
 
-/** Of the guest's own library, made when it is asked for. */
+/** Taken from the guest's library on first use. */
 function globalUrl(): new (url: string) => { href: string } {
   return (globalThis as unknown as { URL: new (url: string) => { href: string } }).URL;
 }
 
 function resolved(name: string, folder: string): string {
-  if (moduleExists(name)) return name;
+  if (moduleExists(name) || isGiven(name)) return name;
+  if (Object.hasOwn(ABSENT_MODULES, name.replace(/^node:/, ""))) throw nodeError(Error, "MODULE_NOT_FOUND", absentSentence(name));
   if (/^\.{0,2}\//.test(name) || name === "." || name === "..") {
     const file = posix.resolve(folder, name);
     for (const candidate of [file, `${file}.json`]) if (isFile(candidate)) return candidate;

@@ -1,6 +1,6 @@
-/** Inside the isolate: `os`. Nothing here says anything about the machine but its platform and architecture. */
-import { world } from "../world.ts";
-import { HOME } from "./cwd.ts";
+/** Inside the isolate: `os`. It reveals nothing about the machine but its platform and architecture. */
+import { world } from "../boot/world.ts";
+import { HOME } from "../../../protocol/messages/files.ts";
 import { ERRNO, SIGNALS } from "./os-constants.ts";
 
 const TYPES: Record<string, string> = { linux: "Linux", darwin: "Darwin", win32: "Windows_NT", freebsd: "FreeBSD" };

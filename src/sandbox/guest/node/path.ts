@@ -1,5 +1,8 @@
-/** Inside the isolate: `path`. Paths inside a cell are POSIX paths, whatever the machine has; there is no `win32`. */
-import { place } from "./cwd.ts";
+/** Inside the isolate: `path`. Paths inside a cell are POSIX paths on every machine. There is no `win32`. */
+import { HOME } from "../../../protocol/messages/files.ts";
+
+/** Where relative paths begin. `process.chdir` moves it. */
+export const place = { cwd: HOME };
 import { checkString, invalidArgType } from "./errors.ts";
 
 export interface ParsedPath {
@@ -13,7 +16,7 @@ export interface ParsedPath {
 const sep = "/";
 const delimiter = ":";
 
-/** The parts without `.` and, as far as there is something to leave, `..`. */
+/** The parts without `.`, and without `..` where there is a folder to leave. */
 function reduced(path: string, isAbsolutePath: boolean): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {
@@ -78,12 +81,12 @@ function dirname(path: string): string {
   if (path === "") return ".";
   const end = withoutTail(path).lastIndexOf("/");
   if (end < 0) return path.startsWith("/") ? "/" : ".";
-  // Of two slashes at the beginning both stay.
+  // Two slashes at the beginning both stay.
   if (end === 1 && path.startsWith("//")) return "//";
   return end === 0 ? "/" : path.slice(0, end);
 }
 
-/** Without slashes at its end; one that is nothing else becomes empty. */
+/** Without trailing slashes. A path of slashes only becomes empty. */
 function withoutTail(path: string): string {
   let end = path.length;
   while (end > 0 && path[end - 1] === "/") end -= 1;
@@ -97,7 +100,7 @@ function basename(path: string, suffix?: string): string {
   const plain = withoutTail(path);
   const start = plain.lastIndexOf("/") + 1;
   const base = plain.slice(start);
-  // Node's own quirk: where the suffix only begins to match, slashes at the end stay.
+  // Node's quirk: where the suffix matches only in part, trailing slashes stay.
   if (suffix && suffix.length <= path.length && base.length < suffix.length && suffix.endsWith(base)) return path.slice(start);
   if (suffix === undefined || suffix === "" || suffix.length > path.length || base === suffix) return base;
   return base.endsWith(suffix) ? base.slice(0, -suffix.length) : base;
@@ -118,7 +121,7 @@ function parse(path: string): ParsedPath {
   const root = path.startsWith("/") ? "/" : "";
   const base = basename(path);
   const start = withoutTail(path).lastIndexOf("/") + 1;
-  // Node's own quirk.
+  // Node's quirk.
   const ext = base === ".." && root !== "" && start === 1 ? "." : extensionOf(base);
   const dir = start > root.length ? path.slice(0, start - 1) : root;
   return { root, dir, base, ext, name: base.slice(0, base.length - ext.length) };

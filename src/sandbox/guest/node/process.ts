@@ -1,17 +1,24 @@
-/** Inside the isolate: `process`: what of it can be true for a plugin in a cell. What cannot is not there, or says so when it is called. */
-import { moduleNamed } from "../library.ts";
-import { postLog } from "../mailbox.ts";
+/**
+ * Inside the isolate: `process`, as far as it makes sense for a plugin in a cell. Other members do not exist, or throw
+ * when they are called.
+ */
+import { moduleNamed } from "../boot/library.ts";
+import { postLog } from "../turn/mailbox.ts";
 import { now } from "../web/clock.ts";
-import { world } from "../world.ts";
+import { world } from "../boot/world.ts";
 
-import { HOME, place } from "./cwd.ts";
+import { HOME } from "../../../protocol/messages/files.ts";
+import { place } from "./path.ts";
 import { checkString, invalidArgType, nodeError } from "./errors.ts";
 import { EventEmitter } from "./events.ts";
 import path from "./path.ts";
-import { nextTick } from "./ticks.ts";
+import { nextTick } from "./next-tick.ts";
 
-/** The Node whose behaviour the sandbox follows. */
+/** The release of Node whose behaviour the sandbox follows. */
 const VERSION = "24.0.0";
+
+/** What programs expect in any environment, as `os` has it. */
+const ENV = { HOME, USER: "plugin", LOGNAME: "plugin", TMPDIR: "/tmp" };
 
 function hrtime(since?: unknown): [seconds: number, nanos: number] {
   const ns = hrtimeBigint();
@@ -35,7 +42,7 @@ function cannot(what: string, why: string): () => never {
   };
 }
 
-/** A stream as far as programs write to it: every write is a log line. */
+/** A stream that programs can write to. Each write is a log line. */
 function output(fd: number, level: number): object {
   const stream = {
     fd,
@@ -113,7 +120,7 @@ Object.assign(process, {
   exitCode: undefined,
   config: { target_defaults: {}, variables: {} },
   features: { inspector: false, debug: false, uv: false, ipv6: false, tls: false, typescript: false, require_module: false },
-  env: { ...world.env },
+  env: { ...ENV, ...world.env },
   stdout: output(1, 1),
   stderr: output(2, 2),
   cwd: () => place.cwd,

@@ -1,10 +1,10 @@
 /** Inside the isolate: `querystring`. */
-import { Buffer } from "./buffer-class.ts";
+import { Buffer } from "./buffer/buffer-class.ts";
 import { nodeError } from "./errors.ts";
 
 type Query = Record<string, string | string[]>;
 
-/** As encodeURIComponent, with Node's error for half a pair. */
+/** As encodeURIComponent, with Node's error for a lone surrogate. */
 function escapeText(value: unknown): string {
   try {
     return encodeURIComponent(value as string);

@@ -1,5 +1,5 @@
 /** Inside the isolate: `timers/promises`. */
-import { timerGlobals } from "../timers.ts";
+import { timerGlobals } from "../turn/timers.ts";
 import { invalidArgType, nodeError } from "./errors.ts";
 
 interface Options {

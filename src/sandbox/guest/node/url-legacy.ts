@@ -1,11 +1,11 @@
 /** Inside the isolate: `url.parse`, `url.format` and `url.resolve`, which are older than `URL`. */
-import { URL } from "../web/url.ts";
+import { URL } from "../web/url/url.ts";
 import { checkString, invalidArgType, nodeError } from "./errors.ts";
 import querystring from "./querystring.ts";
 
-/** Their paths begin with a slash, and an empty one is one. */
+/** Protocols whose paths begin with a slash, even empty ones. */
 const SLASHED = new Set(["http:", "https:", "ftp:", "gopher:", "file:", "ws:", "wss:"]);
-/** What is escaped wherever it stands. */
+/** Characters that are escaped everywhere. */
 const ESCAPED = /[\t\n\r "'<>\\^`{|}]/g;
 const SIMPLE = /^(\/\/?(?!\/)[^?\s]*)(\?\S*)?$/;
 
@@ -60,7 +60,7 @@ export class Url {
     if (parseQuery && search === null) this.search = null;
   }
 
-  /** Protocol, slashes, auth, host; gives what is left. */
+  /** Parses protocol, slashes, auth and host. Returns the rest. */
   #takeHost(text: string, slashesDenoteHost: boolean): string {
     let rest = text;
     const protocol = /^[\d.+a-z-]+:/i.exec(rest)?.[0];
@@ -83,7 +83,7 @@ export class Url {
       this.auth = decodeURIComponent(host.slice(0, at));
       host = host.slice(at + 1);
     }
-    // What no name can have ends it.
+    // A character that no host name can have ends it.
     const odd = host.search(/[\t\n\r "%'*;<>\\^`{|}]/);
     if (odd >= 0) {
       rest = (/^[#/?]/.test(host.slice(odd)) ? "" : "/") + host.slice(odd) + rest;
@@ -160,7 +160,7 @@ function withSlashes(text: string): string {
 
 function asciiHost(host: string): string {
   const lower = host.toLowerCase();
-  // oxlint-disable-next-line no-control-regex -- ASCII is what it asks about
+  // oxlint-disable-next-line no-control-regex -- it tests for ASCII
   if (/^[\0-\x7F]*$/.test(lower)) return lower;
   const parsed = URL.parse(`http://${lower}`);
   if (!parsed) throw nodeError(TypeError, "ERR_INVALID_URL", "Invalid URL");

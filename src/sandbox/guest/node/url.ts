@@ -1,6 +1,6 @@
 /** Inside the isolate: `url`. */
-import { URL, URLSearchParams } from "../web/url.ts";
-import { Buffer } from "./buffer-class.ts";
+import { URL, URLSearchParams } from "../web/url/url.ts";
+import { Buffer } from "./buffer/buffer-class.ts";
 import { checkString, invalidArgType, nodeError } from "./errors.ts";
 import path from "./path.ts";
 import { format, parse, resolve, resolveObject, Url } from "./url-legacy.ts";
@@ -17,7 +17,7 @@ function fileUrl(given: unknown): URL {
 
 function pathToFileURL(given: unknown): URL {
   checkString(given, "path");
-  // A slash at the end is lost by `resolve`.
+  // `resolve` drops a trailing slash.
   const whole = path.resolve(given) + (given.endsWith("/") && path.resolve(given) !== "/" ? "/" : "");
   const escaped = whole.replaceAll(/[\t\n\r"#%?[\\\]^|~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
   return new URL(`file://${escaped}`);

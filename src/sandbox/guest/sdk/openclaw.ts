@@ -1,9 +1,10 @@
 /**
- * Inside the isolate: `openclaw/plugin-sdk`, and every path below it. Most of what plugins import from there is types, which the bundler
- * erases; what remains is a few helpers. A name that is not here is a function that says so when it is used, and not before: plugins
- * import much that they use in one place which a hook host never reaches.
+ * Inside the isolate: `openclaw/plugin-sdk` and every path below it. Most imports from there are types, which the
+ * bundler erases; a few helpers remain. A name that does not exist here is a function that throws when it is used, and
+ * not before: plugins import names that they use only in places which a hook host never reaches.
  */
-import { log } from "../api.ts";
+import { log } from "../api/api.ts";
+import * as helpers from "./helpers.ts";
 
 interface ConfigSchema {
   safeParse?(value: unknown): unknown;
@@ -65,11 +66,6 @@ function createSubsystemLogger(subsystem: string): SubsystemLogger {
   };
 }
 
-/** A tool's answer with data in it, as text for the model and as it is for programs. */
-function jsonResult(payload: unknown): object {
-  return { content: [{ type: "text", text: JSON.stringify(payload, null, 2) }], details: payload };
-}
-
 const made = new Map<string, unknown>();
 
 function missing(name: string): unknown {
@@ -78,7 +74,7 @@ function missing(name: string): unknown {
   const refuse = (): never => {
     throw new Error(`"${name}" of openclaw/plugin-sdk is not there in the sandbox: what it does needs a whole gateway around it`);
   };
-  // An ordinary function, so that a class may extend it; it fails when one is made.
+  // An ordinary function, so that a class may extend it. Constructing one throws.
   const absent = function absent(): never {
     return refuse();
   };
@@ -87,7 +83,7 @@ function missing(name: string): unknown {
   return absent;
 }
 
-/** The prototype of the exports: the bundler keeps it where it makes a module of them. */
+/** The prototype of the exports. The bundler keeps it when it makes a module of them. */
 const others = new Proxy(
   {},
   {
@@ -107,5 +103,5 @@ export default Object.assign(sdk, {
   buildPluginConfigSchema,
   buildJsonPluginConfigSchema,
   createSubsystemLogger,
-  jsonResult,
+  ...helpers,
 });

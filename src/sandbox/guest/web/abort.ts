@@ -1,6 +1,6 @@
 /** Inside the isolate: `AbortController` and `AbortSignal`. */
-import { NativeWeakRef } from "../primordials.ts";
-import { timerGlobals } from "../timers.ts";
+import { NativeWeakRef } from "../boot/primordials.ts";
+import { timerGlobals } from "../turn/timers.ts";
 import { DOMException } from "./dom-exception.ts";
 import { dispatch, Event, EventTarget, handlerOf, hasListeners, listening, setHandler } from "./events.ts";
 import { coded, expose, inspectAs, wrongThis, wrongType } from "./idl.ts";
@@ -8,9 +8,9 @@ import { coded, expose, inspectAs, wrongThis, wrongType } from "./idl.ts";
 const OURS = Symbol("ours");
 const MAX_DELAY = 4_294_967_295;
 
-/** Calls `then` when the signal aborts, before any listener hears of it. The function it returns forgets that. */
+/** Calls `then` when the signal aborts, before its listeners. Returns a function that cancels this. */
 export let onAbort: (signal: AbortSignal, then: () => void) => () => void;
-/** Asks for the brand, not the prototype. */
+/** Checks the private field, not the prototype. */
 export let isSignal: (value: unknown) => value is AbortSignal;
 let abort: (signal: AbortSignal, reason: unknown) => void;
 
@@ -18,13 +18,13 @@ export class AbortSignal extends EventTarget {
   #aborted = false;
   #reason: unknown = undefined;
   /**
-   * Signals that follow this one. None of them is itself followed: they follow their sources' sources. A signal that lives as long
-   * as the plugin may be followed in every call, so those that nobody would miss are not kept.
+   * Signals that depend on this one. They are linked to their sources' sources, so there is one level only. A signal
+   * that lives as long as the plugin may get a dependent in every call, so dependents are held weakly.
    */
   readonly #followers = new Set<WeakRef<AbortSignal>>();
   #roomyFollowers = 64;
-  /** Those of them that somebody listens to. */
-  readonly #heard = new Set<AbortSignal>();
+  /** Dependents with listeners, which are held strongly. */
+  readonly #listenedTo = new Set<AbortSignal>();
   readonly #sources = new Set<AbortSignal>();
   readonly #isComposite: boolean;
   readonly #steps = new Set<() => void>();
@@ -44,11 +44,11 @@ export class AbortSignal extends EventTarget {
       if (signal.#aborted) return;
       const followers = [...signal.#followers].map((one) => one.deref());
       const all = [signal, ...followers.filter((one) => one !== undefined && !one.#aborted)] as AbortSignal[];
-      // All of them are aborted before the first one is told.
+      // All of them are aborted before the first listener runs.
       for (const one of all) {
         one.#aborted = true;
         one.#reason = reason;
-        for (const source of one.#sources) source.#heard.delete(one);
+        for (const source of one.#sources) source.#listenedTo.delete(one);
         one.#sources.clear();
       }
       signal.#followers.clear();
@@ -134,12 +134,12 @@ export class AbortSignal extends EventTarget {
     this.#roomyFollowers = Math.max(64, this.#followers.size * 2);
   }
 
-  /** As long as somebody waits for it, it lives as long as what it follows. */
+  /** A signal with listeners lives as long as its sources. */
   #keep(): void {
-    const isHeard = this.#steps.size > 0 || hasListeners(this, "abort");
+    const isListenedTo = this.#steps.size > 0 || hasListeners(this, "abort");
     for (const source of this.#sources) {
-      if (isHeard) source.#heard.add(this);
-      else source.#heard.delete(this);
+      if (isListenedTo) source.#listenedTo.add(this);
+      else source.#listenedTo.delete(this);
     }
   }
 }

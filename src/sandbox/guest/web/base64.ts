@@ -17,7 +17,7 @@ export function btoa(...args: unknown[]): string {
     const a = text.charCodeAt(i);
     const b = text.charCodeAt(i + 1);
     const c = text.charCodeAt(i + 2);
-    // NaN, past the end, is not larger than anything.
+    // NaN, past the end, compares false.
     if (a > 255 || b > 255 || c > 255) throw new DOMException("Invalid character", "InvalidCharacterError");
     made += ALPHABET[a >> 2]! + ALPHABET[((a & 3) << 4) | (b >> 4)]!;
     made += i + 1 < text.length ? ALPHABET[((b & 15) << 2) | (c >> 6)]! : "=";

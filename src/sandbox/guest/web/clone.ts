@@ -1,11 +1,11 @@
-/** Inside the isolate: `structuredClone`. What V8 would do for messages between threads, done here: a cell has no such messages. */
-import { transferBuffer } from "../primordials.ts";
+/** Inside the isolate: `structuredClone`. V8 does this for messages between threads, which a cell does not have. */
+import { transferBuffer } from "../boot/primordials.ts";
 import { DOMException } from "./dom-exception.ts";
 import { clonerOf, coded, missing } from "./idl.ts";
 
 const { prototype: anyPrototype } = Object;
 const getter = (prototype: object, name: string): ((self: unknown) => unknown) => {
-  // oxlint-disable-next-line typescript/unbound-method -- called with the object that is asked
+  // oxlint-disable-next-line typescript/unbound-method -- called on the object in question
   const { get } = Object.getOwnPropertyDescriptor(prototype, name)!;
   return (self) => Reflect.apply(get!, self, []);
 };
@@ -14,7 +14,7 @@ const method =
   (self: unknown): unknown =>
     Reflect.apply(fn, self, []);
 
-// oxlint-disable typescript/unbound-method -- asked of anything: whether it has the inner slot
+// oxlint-disable typescript/unbound-method -- called on any value, to find out whether it has the internal slot
 const dateOf = method(Date.prototype.getTime);
 const booleanOf = method(Boolean.prototype.valueOf);
 const numberOf = method(Number.prototype.valueOf);
@@ -48,7 +48,7 @@ export function structuredClone(...args: unknown[]): unknown {
 Object.defineProperty(structuredClone, "length", { value: 2 });
 
 class Clone {
-  /** What was met already → its copy: cycles and shared parts stay what they are. */
+  /** Objects that were met already → their copies, so that cycles and shared parts are kept. */
   readonly #copies = new Map<unknown, unknown>();
   readonly #transfers: ReadonlySet<ArrayBuffer>;
 
@@ -61,7 +61,8 @@ class Clone {
 
   whole(value: unknown): unknown {
     const copy = this.#copy(value);
-    // Only when all went well: what was not cloned stays with its owner. Those that nobody refers to are gone all the same.
+    // Transfers only after everything was cloned: on failure the owner keeps its buffers. Buffers that the value does
+    // not mention are detached, too.
     for (const one of this.#transfers) transferBuffer(one);
     return copy;
   }
@@ -106,10 +107,10 @@ class Clone {
     return new Typed(buffer, view.byteOffset, (view as Uint8Array).length);
   }
 
-  /** What is inside: the copy is known by then. */
+  /** Fills the copy, which is registered by then. */
   #fill(value: object, copy: object): void {
     if (has(mapSize, value)) {
-      // As they are now: a getter that is met below may change the map.
+      // A snapshot: a getter met below may change the map.
       const pairs = Array.from(Map.prototype.entries.call(value));
       for (const [key, one] of pairs) (copy as Map<unknown, unknown>).set(this.#copy(key), this.#copy(one));
     } else if (has(setSize, value)) {
@@ -124,7 +125,7 @@ class Clone {
         const data = (value as Record<string, unknown>)[key];
         Object.defineProperty(copy, key, { value: this.#copy(data), writable: true, enumerable: true, configurable: true });
       }
-      // A hole is no element.
+      // Holes are not copied.
       if (Array.isArray(value)) for (let i = 0; i < value.length; i++) if (!Object.hasOwn(value, i)) Reflect.deleteProperty(copy, i);
     }
   }

@@ -1,14 +1,14 @@
 /**
- * Inside the isolate: `console`, with Node's methods and format specifiers. What is logged is one line of the operator's log, so objects are
- * shown on one line. Node's `inspect` is only loaded when there is something to show that is not plain text.
+ * Inside the isolate: `console`, with Node's methods and format specifiers. Each call is one line of the operator's
+ * log, so objects are shown on one line. Node's `inspect` is only loaded for values that are not plain text.
  */
-import { part } from "../library.ts";
-import { LOG_LEVELS_ORDER } from "../log-levels.ts";
-import { postLog } from "../mailbox.ts";
+import { part } from "../boot/library.ts";
+import { LOG_LEVELS } from "../../../protocol/messages/mail.ts";
+import { postLog } from "../turn/mailbox.ts";
 import { now } from "./clock.ts";
 import { usv } from "./text.ts";
 
-type Level = (typeof LOG_LEVELS_ORDER)[number];
+type Level = (typeof LOG_LEVELS)[number];
 interface Inspecting {
   inspect(value: unknown, options?: object): string;
   formatWithOptions(options: object, ...args: unknown[]): string;
@@ -17,11 +17,11 @@ interface Inspecting {
 const ONE_LINE = { breakLength: Infinity, compact: true };
 const counts = new Map<string, number>();
 const times = new Map<string, number>();
-/** Blanks at the beginning of a line are not kept by the operator's log. */
+/** The operator's log drops blanks at the beginning of a line. */
 const INDENT = "> ";
 let indent = "";
 
-const inspecting = (): Inspecting => part("node/inspect") as unknown as Inspecting;
+const inspecting = (): Inspecting => part("node/util/inspect") as unknown as Inspecting;
 
 function format(args: readonly unknown[]): string {
   const first = args[0];
@@ -31,12 +31,12 @@ function format(args: readonly unknown[]): string {
 
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
-  // A stack has its own lines.
+  // A stack has lines of its own.
   return inspecting().inspect(value, value instanceof Error ? { breakLength: Infinity } : ONE_LINE);
 }
 
 function write(level: Level, text: string): void {
-  postLog(LOG_LEVELS_ORDER.indexOf(level), indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`));
+  postLog(LOG_LEVELS.indexOf(level), indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`));
 }
 
 const writer =
@@ -44,7 +44,7 @@ const writer =
   (...args: unknown[]): void =>
     write(level, format(args));
 
-/** Labels are text, and `default` if there is none. */
+/** Labels are strings; `default` if there is none. */
 const labelOf = (label: unknown): string => (label === undefined ? "default" : usv(label));
 
 function passed(label: unknown, method: string): string | undefined {
@@ -61,7 +61,7 @@ function passed(label: unknown, method: string): string | undefined {
 const show = (value: unknown): string => (value === undefined ? "" : inspecting().inspect(value, { ...ONE_LINE, depth: 0 }));
 const isRow = (row: unknown): row is Record<string, unknown> => typeof row === "object" && row !== null;
 
-/** A row of the table is a line of the log. */
+/** Each row of the table is a line of the log. */
 function table(...[data, columns]: unknown[]): void {
   if (typeof data !== "object" || data === null) return write("info", format([data]));
   const isList = data instanceof Map || data instanceof Set;
@@ -107,7 +107,7 @@ export const console = {
   },
   trace(...args: unknown[]): void {
     const { stack = "" } = new Error();
-    // Without the name of the error and this function itself.
+    // Without the error's name and this function's own frame.
     const frames = stack.split("\n").slice(2).join("\n");
     write("debug", `Trace${args.length === 0 ? "" : `: ${format(args)}`}\n${frames}`);
   },
@@ -145,6 +145,8 @@ export const console = {
 };
 
 for (const [name, method] of Object.entries(console)) Object.defineProperty(method, "name", { value: name, configurable: true });
-// A namespace: between it and Object.prototype there is an object without anything.
+// As Web IDL says of namespaces: an empty object stands between it and Object.prototype.
 Object.setPrototypeOf(console, {});
 Object.defineProperty(console, Symbol.toStringTag, { value: "console", configurable: true });
+
+export default console;

@@ -1,12 +1,14 @@
-/** Inside the isolate: `crypto` of the Web: random numbers by the cell's own generator, `subtle` by its lane. */
-import { fillRandom, randomUuid } from "../node/random.ts";
+/**
+ * Inside the isolate: the Web's `crypto`. Random numbers come from the cell's own generator, `subtle` from its lane.
+ */
+import { fillRandom, randomUuid } from "../node/crypto/random.ts";
 import { DOMException } from "./dom-exception.ts";
 import { coded, expose } from "./idl.ts";
 import { CryptoKey, subtle, SubtleCrypto } from "./subtle.ts";
 
 const INTEGERS = /^(?:Big)?(?:Uint|Int)(?:8|16|32|64)(?:Clamped)?Array$/;
 const MOST = 65_536;
-// oxlint-disable-next-line typescript/unbound-method -- called on what is asked about
+// oxlint-disable-next-line typescript/unbound-method -- called on the value in question
 const tagOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)!.get!;
 
 let hasOne = false;

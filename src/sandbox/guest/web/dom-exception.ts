@@ -40,7 +40,7 @@ class Given {
   }
 }
 
-/** Private fields on an error that is there already. */
+/** Adds private fields to an existing error. */
 class Fields extends Given {
   readonly #name: string;
   readonly #message: string;
@@ -58,7 +58,7 @@ class Fields extends Given {
 }
 
 export class DOMException {
-  /** What it makes is a real error, as `Error.isError` and the debugger see it. */
+  /** Gives real errors, for `Error.isError` and the debugger. */
   constructor(message: unknown = "", options: unknown = "Error") {
     const error = Object.setPrototypeOf(new Error(), new.target.prototype) as DOMException;
     let name = options;
@@ -70,7 +70,7 @@ export class DOMException {
     new Fields(error, str(name), str(message));
     Error.captureStackTrace(error, new.target);
     const { stack } = error as { stack?: string };
-    // V8 leaves out a message that is not the error's own.
+    // V8 leaves out a message that is not an own property.
     const frames = stack?.indexOf("\n    at ") ?? -1;
     const text = `${Error.prototype.toString.call(error)}${frames < 0 ? "" : stack!.slice(frames)}`;
     Object.defineProperty(error, "stack", { value: text, writable: true, configurable: true, enumerable: false });

@@ -1,9 +1,12 @@
-/** Inside the isolate: `TextEncoder` and `TextDecoder`. UTF-8, UTF-16 and the single-byte encodings; no East Asian ones, whose tables are large. */
+/**
+ * Inside the isolate: `TextEncoder` and `TextDecoder`. They know UTF-8, UTF-16 and the single-byte encodings. East
+ * Asian encodings are left out, because their tables are large.
+ */
 import * as bytes from "@exodus/bytes/encoding-lite.js";
 import { coded, expose, inspectAs, wrongType } from "./idl.ts";
 import { str } from "./text.ts";
 
-/** What the package knows by name only. */
+/** Encodings that the package knows only by name. */
 const ABSENT = new Set(["big5", "euc-jp", "euc-kr", "gb18030", "gbk", "iso-2022-jp", "shift_jis"]);
 const PLAIN = new bytes.TextEncoder();
 
@@ -50,7 +53,7 @@ export class TextDecoder {
   }
 
   decode(input: unknown = new Uint8Array(), options: { stream?: unknown } | null = {}): string {
-    // A brand, and not a word about the input before.
+    // Checks the receiver before the input, as Web IDL says.
     const inner = this.#inner;
     if (!(input instanceof ArrayBuffer) && !ArrayBuffer.isView(input))
       throw wrongType("list", "an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView", input);

@@ -1,4 +1,7 @@
-/** Inside the isolate: `Event`, `CustomEvent`, `EventTarget`. There is no tree: an event is at its target or nowhere. */
+/**
+ * Inside the isolate: `Event`, `CustomEvent`, `EventTarget`. There is no tree, so an event only ever reaches its
+ * target.
+ */
 import { now } from "./clock.ts";
 import { coded, constants, expose, inspectAs, missing, report, wrongThis, wrongType } from "./idl.ts";
 import { str } from "./text.ts";
@@ -19,13 +22,13 @@ interface Listener {
   isGone: boolean;
 }
 
-/** Calls the target's listeners; `true` unless one of them prevented the default. */
+/** Calls the target's listeners. Returns true unless one of them prevented the default. */
 export let dispatch: (target: EventTarget, event: Event, isTrusted: boolean) => boolean;
 /** An attribute like `onabort`: at most one function, which keeps its place among the listeners. */
 export let handlerOf: (target: EventTarget, type: string) => unknown;
 export let setHandler: (target: EventTarget, type: string, handler: unknown) => void;
 
-/** Who hears of it when a target's listeners change. */
+/** Callbacks that run when a target's listeners change. */
 export const listening = new WeakMap<EventTarget, () => void>();
 
 export class Event {
@@ -156,7 +159,7 @@ let listenersOf: (target: EventTarget, type: string) => Listener[];
 let dropListener: (target: EventTarget, type: string, listener: Listener) => void;
 
 export class EventTarget {
-  /** Lists are replaced, never changed: a dispatch under way goes on with the one it began with. */
+  /** Lists are replaced, never changed, so that a running dispatch keeps the list it started with. */
   readonly #listeners = new Map<string, Listener[]>();
   readonly #handlers = new Map<string, { value: unknown; call: (event: Event) => void }>();
 
@@ -234,7 +237,7 @@ function optionsOf(options: unknown): Options {
   return { capture: Boolean(capture), once: Boolean(once), passive: Boolean(passive), signal };
 }
 
-/** AbortSignal is made of this file, so it is known by its brand. */
+/** abort.ts imports this file, so a signal is recognised by its `aborted` member. */
 function isSignal(value: unknown): boolean {
   return value instanceof EventTarget && "aborted" in value;
 }
@@ -254,7 +257,7 @@ function invoke(callback: object, target: EventTarget, event: Event): void {
       const { handleEvent } = callback as { handleEvent?: unknown };
       if (typeof handleEvent === "function") result = Reflect.apply(handleEvent as () => unknown, callback, [event]);
     }
-    // As Node: what an async listener throws is not lost.
+    // As in Node: an async listener's rejection is not lost.
     const { then } = (result ?? {}) as { then?: unknown };
     if (typeof then === "function") Reflect.apply(then as () => unknown, result, [undefined, report]);
   } catch (error) {

@@ -1,4 +1,7 @@
-/** Inside the isolate: what all classes of the Web platform have in common, and how Node shows and refuses. */
+/**
+ * Inside the isolate: what all classes of the Web platform share: enumerable members, how Node shows them, and its
+ * errors.
+ */
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
@@ -6,8 +9,8 @@ type Inspect = (value: unknown, options?: object) => string;
 type AnyClass = abstract new (...args: never[]) => object;
 
 /**
- * Members of the prototype are enumerable, as Web IDL says; the tag is the class's name. That has to be said where a package has a class of
- * the same name: the bundler then renames one of them.
+ * Makes the prototype's members enumerable, as Web IDL says, and sets the tag to the class's name. Callers pass the
+ * name where a package has a class of the same name, because the bundler then renames one of them.
  */
 export function expose(Class: AnyClass, hidden: readonly string[] = [], className: string = Class.name): void {
   const prototype = Class.prototype as object;
@@ -17,10 +20,10 @@ export function expose(Class: AnyClass, hidden: readonly string[] = [], classNam
   Object.defineProperty(Class, "name", { value: className, configurable: true });
 }
 
-/** What `util.inspect` shows instead of an object without any properties. */
+/** What `util.inspect` shows for an object without properties. */
 export function inspectAs<T extends object>(Class: { readonly prototype: T }, fieldsOf: (self: T) => object): void {
   const show = function (this: T, depth: number, options: { depth?: number | null }, inspect: Inspect): unknown {
-    // The prototype itself has none of the fields.
+    // The prototype itself has none of the private fields.
     if (this === Class.prototype || depth < 0) return depth < 0 ? `[${nameOf(this)}]` : this;
     const inner = { ...options, depth: options.depth === undefined || options.depth === null ? null : options.depth - 1 };
     return `${nameOf(this)} ${inspect(fieldsOf(this), inner)}`;
@@ -32,7 +35,7 @@ function nameOf(self: object): string {
   return self.constructor?.name ?? "Object";
 }
 
-/** Constants that a class has, as an interface of Web IDL does. */
+/** Defines a class's constants, as an interface of Web IDL has them. */
 export function constants(targets: readonly object[], table: Readonly<Record<string, number>>): void {
   for (const target of targets)
     for (const name of Object.keys(table)) Object.defineProperty(target, name, { value: table[name], enumerable: true });
@@ -41,7 +44,10 @@ export function constants(targets: readonly object[], table: Readonly<Record<str
 type Cloner = (self: object) => object | undefined;
 const cloners = new WeakMap<object, Cloner>();
 
-/** How structuredClone copies the objects of a class; without a way it refuses them. Others are copied like any object. */
+/**
+ * How structuredClone copies objects of a class. A class registered without a function is refused; other objects are
+ * copied like plain ones.
+ */
 export function cloneAs<T extends object>(
   Class: { readonly prototype: T },
   cloner: (self: T) => object | undefined = () => undefined,
@@ -57,10 +63,10 @@ export function clonerOf(value: object): Cloner | undefined {
   return undefined;
 }
 
-/** An error as Node makes it: with a code. */
+/** An error with a code, as Node makes it. */
 export function coded<E extends Error>(Class: new (message: string) => E, code: string, message: string): E & { code: string } {
   const error = new Class(message) as E & { code: string };
-  // As Node: the code is seen when the error is shown, and the stack begins with it.
+  // As in Node: the stack begins with the code.
   Object.defineProperty(error, "stack", { value: error.stack?.replace(error.name, `${error.name} [${code}]`) });
   error.code = code;
   return error;
@@ -89,8 +95,8 @@ function received(value: unknown): string {
   return `type ${typeof value} (${text}${typeof value === "bigint" ? "n" : ""})`;
 }
 
-/** Nobody catches it: it is told to the operator, as a promise that nobody looks after would be. */
+/** Reports an error that no code catches, in the same way as an unhandled rejection. */
 export function report(error: unknown): void {
-  // oxlint-disable-next-line promise/no-promise-in-callback -- nobody calls back here
+  // oxlint-disable-next-line promise/no-promise-in-callback -- there is no callback here
   void Promise.reject(error);
 }

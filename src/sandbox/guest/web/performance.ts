@@ -1,4 +1,7 @@
-/** Inside the isolate: `performance`: the clock, marks and measures. No observers, and nothing about the host's event loop. */
+/**
+ * Inside the isolate: `performance`: the clock, marks and measures. It has no observers and says nothing about the
+ * host's event loop.
+ */
 import { structuredClone } from "./clone.ts";
 import { now, timeOrigin } from "./clock.ts";
 import { DOMException } from "./dom-exception.ts";
@@ -83,7 +86,7 @@ interface MeasureOptions {
   detail?: unknown;
 }
 
-/** Until somebody clears them, as in Node: they are on the plugin's own heap. */
+/** Kept on the plugin's heap until the plugin clears them, as in Node. */
 let entries: (PerformanceMark | PerformanceMeasure)[] = [];
 
 export class Performance extends EventTarget {
@@ -146,7 +149,7 @@ export class Performance extends EventTarget {
   }
 }
 
-/** A time, or the last mark of that name. */
+/** A time, or the name of a mark, of which the last counts. */
 function timeOf(mark: unknown): number {
   if (typeof mark === "number") {
     if (mark < 0) throw coded(TypeError, "ERR_PERFORMANCE_INVALID_TIMESTAMP", `${mark} is not a valid timestamp`);

@@ -1,4 +1,6 @@
-/** Inside the isolate: streams. The ponyfill is the standard's own algorithms; what Node adds to them is added here. */
+/**
+ * Inside the isolate: streams. The ponyfill follows the standard's algorithms; this file adds what Node adds to them.
+ */
 import { ReadableStream, TransformStream, WritableStream } from "web-streams-polyfill";
 import { cloneAs, inspectAs } from "./idl.ts";
 

@@ -1,12 +1,12 @@
 /**
- * Inside the isolate: `crypto.subtle`. The work is done by the lane's own WebCrypto, in the sandbox process; a key's material stays
- * here, in a private field, and travels with each question.
+ * Inside the isolate: `crypto.subtle`. The lane's WebCrypto does the work, in the sandbox process. A key's material
+ * stays here, in a private field, and travels with each request.
  */
 import { LIMITS } from "../../../protocol/limits.ts";
-import { SUBTLE } from "../../../protocol/subtle.ts";
-import type { SubtleAnswer, SubtleKey, SubtleOperation, SubtleQuestion } from "../../../protocol/subtle.ts";
-import { ask } from "../asks.ts";
-import { decode, encode } from "../node/codecs.ts";
+import { SUBTLE } from "../../../protocol/messages/subtle.ts";
+import type { SubtleResponse, SubtleKey, SubtleOperation, SubtleRequest } from "../../../protocol/messages/subtle.ts";
+import { requestHost } from "../turn/requests.ts";
+import { decode, encode } from "../node/buffer/codecs.ts";
 import { DOMException } from "./dom-exception.ts";
 import { coded, expose, inspectAs, wrongType } from "./idl.ts";
 
@@ -52,7 +52,7 @@ export class CryptoKey {
 expose(CryptoKey);
 inspectAs(CryptoKey, ({ type, extractable, algorithm, usages }) => ({ type, extractable, algorithm, usages }));
 
-/** With bytes again where the lane wrote base64. */
+/** Decodes base64 back to bytes. */
 function shown(algorithm: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(algorithm).map(([name, value]) => {
@@ -70,14 +70,14 @@ function bytesOf(value: unknown, name: string): string {
       ? new Uint8Array(value)
       : undefined;
   if (!bytes) throw wrongType(name, "an instance of ArrayBuffer, Buffer, TypedArray, or DataView", value);
-  if (bytes.length > LIMITS.subtleBytes)
-    throw new DOMException(`inside the sandbox crypto.subtle takes ${LIMITS.subtleBytes} bytes at a time`, "OperationError");
+  if (bytes.length > LIMITS.subtle.bytes)
+    throw new DOMException(`inside the sandbox crypto.subtle takes ${LIMITS.subtle.bytes} bytes at a time`, "OperationError");
   return decode(bytes, "base64");
 }
 
 const BYTES = new Set(["iv", "additionalData", "counter", "label", "salt", "info", "publicExponent", "context"]);
 
-/** An algorithm as plain data: the members that any algorithm has, and no others. */
+/** An algorithm as plain data, with the members that algorithms can have and no others. */
 function plain(algorithm: unknown): unknown {
   if (typeof algorithm === "string") return { name: algorithm };
   if (typeof algorithm !== "object" || algorithm === null)
@@ -93,9 +93,9 @@ function plain(algorithm: unknown): unknown {
   return data;
 }
 
-async function asked(operation: SubtleOperation, question: SubtleQuestion): Promise<SubtleAnswer> {
+async function requestLane(operation: SubtleOperation, request: SubtleRequest): Promise<SubtleResponse> {
   try {
-    return (await ask(SUBTLE + operation, question, LIMITS.subtleQuestionChars)) as SubtleAnswer;
+    return (await requestHost(SUBTLE + operation, request, LIMITS.subtle.requestChars)) as SubtleResponse;
   } catch (error) {
     const { code, message } = error as { code?: unknown; message: string };
     if (typeof code !== "string" || !code.startsWith(SUBTLE)) throw error;
@@ -118,30 +118,30 @@ export class SubtleCrypto {
   }
 
   async digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
-    return buffer((await asked("digest", { algorithm: plain(algorithm), data: bytesOf(data, "data") })).bytes);
+    return buffer((await requestLane("digest", { algorithm: plain(algorithm), data: bytesOf(data, "data") })).bytes);
   }
 
   async importKey(format: unknown, data: unknown, algorithm: unknown, extractable: unknown, usages: unknown): Promise<CryptoKey> {
-    const question = {
+    const request = {
       format: String(format),
       data: format === "jwk" ? (data as object) : bytesOf(data, "keyData"),
       algorithm: plain(algorithm),
       extractable: Boolean(extractable),
       usages: usagesOf(usages),
     };
-    return new CryptoKey(OURS, (await asked("importKey", question)).key);
+    return new CryptoKey(OURS, (await requestLane("importKey", request)).key);
   }
 
   async exportKey(format: unknown, key: unknown): Promise<unknown> {
     const own = keyOf(key);
     if (!own.extractable) throw new DOMException("key is not extractable", "InvalidAccessError");
-    const { bytes, jwk } = await asked("exportKey", { format: String(format), key: own });
+    const { bytes, jwk } = await requestLane("exportKey", { format: String(format), key: own });
     return jwk ?? buffer(bytes);
   }
 
   async generateKey(algorithm: unknown, extractable: unknown, usages: unknown): Promise<unknown> {
-    const question = { algorithm: plain(algorithm), extractable: Boolean(extractable), usages: usagesOf(usages) };
-    const { key, pair } = await asked("generateKey", question);
+    const request = { algorithm: plain(algorithm), extractable: Boolean(extractable), usages: usagesOf(usages) };
+    const { key, pair } = await requestLane("generateKey", request);
     if (!pair) return new CryptoKey(OURS, key);
     return { publicKey: new CryptoKey(OURS, pair.publicKey), privateKey: new CryptoKey(OURS, pair.privateKey) };
   }
@@ -151,13 +151,13 @@ export class SubtleCrypto {
   }
 
   async verify(algorithm: unknown, key: unknown, signature: unknown, data: unknown): Promise<boolean> {
-    const question = {
+    const request = {
       algorithm: plain(algorithm),
       key: keyOf(key),
       signature: bytesOf(signature, "signature"),
       data: bytesOf(data, "data"),
     };
-    return (await asked("verify", question)).isValid === true;
+    return (await requestLane("verify", request)).isValid === true;
   }
 
   async encrypt(algorithm: unknown, key: unknown, data: unknown): Promise<ArrayBuffer> {
@@ -169,23 +169,23 @@ export class SubtleCrypto {
   }
 
   async deriveBits(algorithm: unknown, key: unknown, length: unknown = null): Promise<ArrayBuffer> {
-    const question = { algorithm: plain(algorithm), key: keyOf(key), length: length === null ? null : Number(length) };
-    return buffer((await asked("deriveBits", question)).bytes);
+    const request = { algorithm: plain(algorithm), key: keyOf(key), length: length === null ? null : Number(length) };
+    return buffer((await requestLane("deriveBits", request)).bytes);
   }
 
   async deriveKey(algorithm: unknown, key: unknown, derived: unknown, extractable: unknown, usages: unknown): Promise<CryptoKey> {
-    const question = {
+    const request = {
       algorithm: plain(algorithm),
       key: keyOf(key),
       derived: plain(derived),
       extractable: Boolean(extractable),
       usages: usagesOf(usages),
     };
-    return new CryptoKey(OURS, (await asked("deriveKey", question)).key);
+    return new CryptoKey(OURS, (await requestLane("deriveKey", request)).key);
   }
 
   async #transformed(operation: "sign" | "encrypt" | "decrypt", algorithm: unknown, key: unknown, data: unknown): Promise<ArrayBuffer> {
-    return buffer((await asked(operation, { algorithm: plain(algorithm), key: keyOf(key), data: bytesOf(data, "data") })).bytes);
+    return buffer((await requestLane(operation, { algorithm: plain(algorithm), key: keyOf(key), data: bytesOf(data, "data") })).bytes);
   }
 }
 

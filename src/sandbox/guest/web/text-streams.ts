@@ -4,7 +4,7 @@ import { TextDecoder, TextEncoder } from "./encoding.ts";
 import { expose, wrongType } from "./idl.ts";
 import { str } from "./text.ts";
 
-/** The first half of a character that UTF-16 writes in two. */
+/** A high surrogate that waits for the low one. */
 const HALF = /[\uD800-\uDBFF]$/;
 
 export class TextEncoderStream {

@@ -1,11 +1,11 @@
-/** Inside the isolate: text of any value, as Web IDL makes it. */
+/** Inside the isolate: Web IDL's conversions to text. */
 
-/** A symbol has none: that throws. */
+/** DOMString. Throws for a symbol. */
 export function str(value: unknown): string {
   return "".concat(value as string);
 }
 
-/** Without halves of characters. */
+/** USVString, without lone surrogates. */
 export function usv(value: unknown): string {
   return str(value).toWellFormed();
 }

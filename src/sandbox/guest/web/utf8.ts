@@ -1,4 +1,7 @@
-/** Inside the isolate, in the place of a file of whatwg-url (host/bundler-thin.ts) that would take what a plugin may have replaced. */
+/**
+ * Inside the isolate, instead of a file of whatwg-url (scripts/guest-build/thin.ts) that would use globals which a
+ * plugin may have replaced.
+ */
 import { TextDecoder, TextEncoder } from "./encoding.ts";
 
 const encoder = new TextEncoder();

@@ -1,0 +1,200 @@
+/**
+ * `npm run compat`: installs the public plugins and packages of list.json at their pinned versions, makes each do
+ * something real inside the sandbox, and prints full, reduced or refused with the reason. Fails if one has become worse
+ * than results.json says; `--update` writes results.json and the page in docs. `--only <name>` tries one. Runs no
+ * script of a package. `--workspace <folder>` keeps what npm downloads for the next time.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual, parseArgs, promisify } from "node:util";
+import { openHost } from "../../src/sdk/open-host.ts";
+import { install } from "../../src/install/install.ts";
+import { CATALOG } from "../../src/protocol/catalog.ts";
+import type { AnyHook } from "../../src/protocol/catalog.ts";
+import { CreelError } from "../../src/protocol/errors.ts";
+import { sampleContext, sampleEvent } from "../../src/protocol/rules/samples.ts";
+import { openState } from "../../src/state/state.ts";
+import { compatPage, STATUSES } from "./page.ts";
+import type { Result, Results } from "./page.ts";
+import { startServer } from "./server.ts";
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  /** A module whose default export does something real. */
+  readonly code: string;
+  readonly expect: unknown;
+  readonly grants?: Record<string, unknown>;
+  readonly heapMb?: number;
+  readonly cpuMs?: number;
+}
+
+interface List {
+  readonly plugins: readonly { readonly name: string; readonly version: string }[];
+  readonly packages: readonly Package[];
+}
+
+const HERE = import.meta.dirname;
+const RESULTS = join(HERE, "results.json");
+const PAGE = join(HERE, "../../docs/reference/compatibility.md");
+const AT_ONCE = 3;
+const QUIET = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
+
+const { values: options } = parseArgs({
+  options: { update: { type: "boolean" }, only: { type: "string" }, workspace: { type: "string" } },
+});
+const list = JSON.parse(readFileSync(join(HERE, "list.json"), "utf8")) as List;
+const before: Results = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results) : { plugins: {}, packages: {} };
+const workspace = options.workspace ?? mkdtempSync(join(tmpdir(), "creel-compat-"));
+const isWanted = ({ name }: { name: string }): boolean => options.only === undefined || options.only === name;
+
+const server = await startServer();
+let worse = 0;
+try {
+  const packages = await tryAll(list.packages.filter(isWanted), before.packages, tryPackage, await downloaded());
+  const plugins = await tryAll(list.plugins.filter(isWanted), before.plugins, tryPlugin, workspace);
+  const results: Results = { plugins, packages };
+  if (options.update) {
+    const merged = { plugins: { ...before.plugins, ...plugins }, packages: { ...before.packages, ...packages } };
+    writeFileSync(RESULTS, `${JSON.stringify(merged, undefined, 2)}\n`);
+    writeFileSync(PAGE, compatPage(merged));
+  }
+  for (const [kind, found] of Object.entries(results)) {
+    const count = (status: string): number => Object.values(found).filter((one) => one.status === status).length;
+    console.log(`${kind}: ${STATUSES.map((status) => `${count(status)} ${status}`).join(", ")}`);
+  }
+  if (worse > 0 && !options.update) process.exitCode = 1;
+} finally {
+  server.close();
+  if (options.workspace === undefined) rmSync(workspace, { recursive: true, force: true });
+}
+
+async function downloaded(): Promise<string> {
+  const root = join(workspace, "packages");
+  mkdirSync(root, { recursive: true });
+  // A folder that is kept has all of them.
+  const wanted = options.workspace === undefined ? list.packages.filter(isWanted) : list.packages;
+  const dependencies = Object.fromEntries(wanted.map(({ name, version }) => [name, version]));
+  const manifest = JSON.stringify({ name: "compat", private: true, type: "module", dependencies });
+  // Written once npm is done: a download that was interrupted is made again.
+  const done = join(root, "downloaded.json");
+  if (existsSync(done) && readFileSync(done, "utf8") === manifest) return root;
+  writeFileSync(join(root, "package.json"), manifest);
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps", "--no-package-lock", "--loglevel=error"];
+  await promisify(execFile)("npm", args, { cwd: root, maxBuffer: 2 ** 26, shell: process.platform === "win32" });
+  writeFileSync(done, manifest);
+  return root;
+}
+
+async function tryAll<T extends { readonly name: string; readonly version: string }>(
+  all: readonly T[],
+  known: Readonly<Record<string, Result>>,
+  attempt: (one: T, root: string) => Promise<Omit<Result, "version">>,
+  root: string,
+): Promise<Record<string, Result>> {
+  const results: Record<string, Result> = {};
+  const waiting = [...all];
+  const worker = async (): Promise<void> => {
+    for (let one = waiting.shift(); one; one = waiting.shift()) {
+      const found = await attempt(one, root).catch((error: unknown): Omit<Result, "version"> => ({
+        status: "refused",
+        why: sentence(error),
+      }));
+      results[one.name] = { version: one.version, ...found };
+      const last = known[one.name];
+      const isWorse = last !== undefined && STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status);
+      if (isWorse) worse += 1;
+      console.log(
+        `${found.status.padEnd(8)} ${one.name}@${one.version}${found.why ? `: ${found.why}` : ""}${isWorse ? ` (was ${last.status})` : ""}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+/** A plugin of a few lines around the package. */
+async function tryPackage({ name, code, expect, grants, heapMb, cpuMs }: Package, root: string): Promise<Omit<Result, "version">> {
+  const folder = join(root, "plugins", name.replaceAll("/", "+"));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "run.js"), code);
+  const entry = `import run from "./run.js";\nexport default (api) => api.registerTool({ name: "run", execute: async (_, context) => ({ value: await run(context) }) });\n`;
+  writeFileSync(join(folder, "index.js"), entry);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "around", type: "module", dependencies: { [name]: "*" } }));
+  writeFileSync(join(folder, "creel.plugin.json"), JSON.stringify({ id: "around" }));
+  await using host = await openHost({
+    lanes: 1,
+    allowFailed: true,
+    logger: QUIET,
+    config: { sandbox: { spare: false } },
+    plugins: [
+      {
+        id: "around",
+        path: folder,
+        grants: { fetch: [server.url], fs: true, ...grants } as never,
+        limits: { heapMb: heapMb ?? 64 },
+        hooks: { budgets: { tool: { cpuMs: cpuMs ?? 2_000, timeoutMs: 20_000 } } },
+      },
+    ],
+  });
+  const { error, diagnostics } = host.inspect("around");
+  if (error) return { status: "refused", why: short(error.message) };
+  const answer = await host.call({ tool: "run" }, { url: server.url });
+  if (answer.status !== "ok") return { status: "refused", why: short(answer.error?.message ?? answer.status) };
+  const { value } = answer.value as { value: unknown };
+  if (!isDeepStrictEqual(value, expect))
+    return { status: "refused", why: short(`answered ${JSON.stringify(value)}, not ${JSON.stringify(expect)}`) };
+  const absent = absentOf(diagnostics);
+  return absent.length > 0 ? { status: "reduced", why: `without ${absent.join(", ")}` } : { status: "full" };
+}
+
+/** As an operator installs it, with every permission it requests; then every hook gets an event. */
+async function tryPlugin({ name, version }: List["plugins"][number], root: string): Promise<Omit<Result, "version">> {
+  const dir = mkdtempSync(join(root, "state-"));
+  try {
+    const state = openState(dir);
+    const { review } = await install(`${name}@${version}`, {
+      state,
+      config: {},
+      base: dir,
+      by: "compat",
+      decide: async ({ permissions }) => ({ isAccepted: true, keys: new Set(permissions.map(({ key }) => key)) }),
+    });
+    const hooks = { allowConversationAccess: true, allowInstallDecisions: true, allowPromptInjection: true };
+    await using host = await openHost({
+      lanes: 1,
+      allowFailed: true,
+      logger: QUIET,
+      config: { stateDir: dir, sandbox: { spare: false }, plugins: { load: { lazy: false }, entries: { [review.id]: { hooks } } } },
+    });
+    const { error, diagnostics, hooks: registered } = host.inspect(review.id);
+    if (error) return { status: "refused", why: short(error.message) };
+    const failed: string[] = [];
+    for (const { hook } of registered) {
+      const about = (CATALOG as unknown as Record<string, AnyHook>)[hook];
+      if (!about || about.kind === "sync") continue;
+      const { calls } = await host.run(hook as never, sampleEvent(about) as never, sampleContext(about) as never);
+      for (const call of calls) if (call.error) failed.push(`${hook}: ${call.error.message}`);
+    }
+    const absent = absentOf(diagnostics);
+    if (failed.length > 0) return { status: "reduced", why: short(failed.join("; ")) };
+    return absent.length > 0 ? { status: "reduced", why: `without ${absent.join(", ")}` } : { status: "full" };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function absentOf(diagnostics: readonly string[]): string[] {
+  return diagnostics.flatMap((text) => /^will not work here: ([^,:]+)/.exec(text)?.[1] ?? []);
+}
+
+function sentence(error: unknown): string {
+  return short(error instanceof CreelError || error instanceof Error ? error.message : String(error));
+}
+
+/** Without ports and folders, which differ each time. */
+function short(text: string): string {
+  return text.replaceAll(server.url, "the server").replaceAll(workspace, "").replaceAll(/\s+/g, " ").slice(0, 240);
+}

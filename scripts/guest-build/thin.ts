@@ -1,0 +1,48 @@
+/** Build time: leaves out of the guest's packages what a cell cannot use. The code that stays is the package's own. */
+import type { RolldownPlugin } from "rolldown";
+
+/** What whatwg-url imports → the file of src/sandbox/guest that it gets instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  tr46: "web/url/idna",
+  "./encoding": "web/utf8",
+  // The package has tables of East Asian encodings. A URL in a cell is always UTF-8.
+  "@exodus/bytes/encoding.js": "web/encoding",
+  "@exodus/bytes/whatwg.js": "web/url/percent",
+};
+/**
+ * What readable-stream requires → as above. It stays a `require`, which the guest's loader answers: Rolldown would put
+ * every file that a CommonJS module requires, and all that those import, into functions.
+ */
+const FOR_STREAMS: Readonly<Record<string, string>> = {
+  "process/": "node/process",
+  buffer: "node/buffer/buffer",
+  events: "node/events",
+  "string_decoder/": "node/buffer/string-decoder",
+  "abort-controller": "web/abort",
+};
+/** It only asks whether something is a blob, which must not load what makes blobs. */
+const BLOB = "const Blob = globalThis.Blob || bufferModule.Blob";
+const LAZY_BLOB = "const Blob = { [Symbol.hasInstance]: (value) => value instanceof globalThis.Blob }";
+/** Marks a `require` of another chunk. join.ts takes it away. */
+export const CHUNK = "creel:";
+const URL_PACKAGE = /[\\/]whatwg-url[\\/]/;
+const STREAM_PACKAGE = /[\\/]readable-stream[\\/]/;
+const BYTES_PACKAGE = /[\\/]@exodus[\\/]bytes[\\/]/;
+
+export function thin(fileOf: (entry: string) => string): RolldownPlugin {
+  return {
+    name: "creel-thin",
+    resolveId: (id, importer) => {
+      if (importer === undefined) return null;
+      if (STREAM_PACKAGE.test(importer) && Object.hasOwn(FOR_STREAMS, id)) return { id: CHUNK + FOR_STREAMS[id], external: true };
+      const entry = URL_PACKAGE.test(importer) ? INSTEAD[id] : undefined;
+      return entry === undefined ? null : fileOf(entry);
+    },
+    // The package prefers native globals such as TextDecoder. In a cell those are made of this very package, so it must
+    // not see them.
+    transform: (code, id) => {
+      if (BYTES_PACKAGE.test(id)) return `const globalThis = { decodeURIComponent, escape };\n${code}`;
+      return STREAM_PACKAGE.test(id) ? code.replace("require('process/')", "require('process/').process").replace(BLOB, LAZY_BLOB) : null;
+    },
+  };
+}

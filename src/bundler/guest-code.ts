@@ -1,0 +1,25 @@
+/**
+ * Gateway, trusted: the text of the bootstrap that runs inside every isolate. The package contains it. When Creel runs
+ * from sources, a child process builds it (scripts/guest-build/main.ts) and caches it.
+ */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+let built: Promise<string> | undefined;
+
+export function guestCode(): Promise<string> {
+  if (!built) {
+    built = import.meta.url.endsWith(".ts") ? builtNow() : readFile(new URL("../sandbox/guest.bundle.js", import.meta.url), "utf8");
+    // Do not keep a failure: the next host tries again.
+    built.catch(() => (built = undefined));
+  }
+  return built;
+}
+
+async function builtNow(): Promise<string> {
+  const builder = fileURLToPath(new URL("../../scripts/guest-build/main.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, ["--disable-warning=ExperimentalWarning", builder]);
+  return readFile(stdout, "utf8");
+}

@@ -1,0 +1,75 @@
+/**
+ * Moves plugins of an OpenClaw gateway into Creel's sandbox, and back. The order of the steps keeps the gateway safe at
+ * each of them: the native plugin serves until OpenClaw's configuration names the shim, and that is one change which
+ * OpenClaw makes itself.
+ */
+import { install } from "../../install/install.ts";
+import type { InstallOptions, InstallResult } from "../../install/install.ts";
+import { CreelError } from "../../protocol/errors.ts";
+import { pruneShims, shimFolder, shimIn, writeShim } from "../../openclaw/shim-files.ts";
+import type { Project } from "../plugins/project.ts";
+import { currentUser } from "../plugins/project.ts";
+import { folderDigest } from "./candidates.ts";
+import type { Candidate } from "./candidates.ts";
+import type { GatewayCommand } from "./gateway-command.ts";
+import { gatewaySettings } from "./settings.ts";
+import { shimOf } from "./shim-of.ts";
+
+export interface Moving {
+  readonly gateway: GatewayCommand;
+  readonly project: Project;
+  readonly decide: InstallOptions["decide"];
+  readonly progress?: InstallOptions["progress"];
+  readonly isDryRun: boolean;
+}
+
+export interface Moved {
+  readonly id: string;
+  /** `planned`: a dry run. */
+  readonly outcome: "moved" | "planned" | "refused";
+  readonly install: InstallResult;
+  /** What the operator set, or the plugin registers, that has no effect in the sandbox. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * `plugin`: one that OpenClaw has, or the source of one that it does not have yet. Rejects when it cannot run in the
+ * sandbox.
+ */
+export async function move(plugin: Candidate | string, { gateway, project, decide, progress, isDryRun }: Moving): Promise<Moved> {
+  const [id, source] = typeof plugin === "string" ? [undefined, plugin] : [plugin.id, plugin.dir];
+  if (source === undefined) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id!, detail: "its native folder is not known" });
+  const { config, lost } = id === undefined ? { config: project.config, lost: [] } : await gatewaySettings(gateway, id, project.config);
+  const result = await install(source, {
+    ...project,
+    config,
+    by: currentUser(),
+    progress,
+    decide: isDryRun ? async () => ({ isAccepted: false }) : decide,
+    ...(id !== undefined && { expected: id }),
+  });
+  const { review, outcome } = result;
+  const moved = { id: review.id, install: result, lost };
+  if (isDryRun) return { ...moved, outcome: "planned" };
+  if (outcome === "refused") return { ...moved, outcome: "refused" };
+  const digest = typeof plugin === "string" ? undefined : folderDigest(source);
+  const { files } = await shimOf(project, review.id, config, digest === undefined ? undefined : { dir: source, digest });
+  const shimDir = shimFolder(project.state.dir, review.id, files);
+  writeShim(shimDir, files);
+  const paths = await gateway.loadPaths();
+  const old = shimIn(paths, project.state.dir, review.id);
+  // From here on OpenClaw loads the shim.
+  if (old !== shimDir) await gateway.setLoadPaths([...paths.filter((path) => path !== old), shimDir]);
+  pruneShims(project.state.dir, review.id, shimDir);
+  return { ...moved, outcome: "moved" };
+}
+
+/**
+ * The native plugin is still installed: OpenClaw loads it again as soon as its configuration does not name the shim.
+ */
+export async function back({ id, shimDir }: Candidate, gateway: GatewayCommand): Promise<void> {
+  if (shimDir === undefined) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id, detail: "it is not sandboxed" });
+  const paths = await gateway.loadPaths();
+  // The folder stays for a while: a gateway that reloads still looks at it.
+  await gateway.setLoadPaths(paths.filter((path) => path !== shimDir));
+}

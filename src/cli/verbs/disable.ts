@@ -1,4 +1,0 @@
-/** `creel disable`. */
-import { switchVerb } from "../plugins/switch.ts";
-
-export const disable = switchVerb("disable");

@@ -1,4 +1,0 @@
-/** `creel enable`. */
-import { switchVerb } from "../plugins/switch.ts";
-
-export const enable = switchVerb("enable");

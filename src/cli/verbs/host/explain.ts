@@ -1,0 +1,61 @@
+/** `creel explain`: why something was blocked, from the audit log. It needs no host that runs. */
+import { PROJECT_OPTIONS } from "../../plugins/options.ts";
+import { UsageError } from "../../options.ts";
+import { defineVerb, EXIT } from "../../verb.ts";
+
+export const explain = defineVerb({
+  name: "explain",
+  summary: "explains why a run was blocked or failed: which plugin decided, what each one saw, returned and used, and what to do",
+  takes: "[last|runId]",
+  options: {
+    plugin: { type: "string", value: "id", help: "only runs in which this plugin decided or failed" },
+    since: { type: "string", value: "time", help: "only runs since then: 30m, 2h, 7d, or a date such as 2026-01-31" },
+    ...PROJECT_OPTIONS,
+  },
+  examples: [
+    "creel explain",
+    "creel explain last",
+    "creel explain --plugin weather --since 2h",
+    "creel explain h5e81f140-17",
+    "creel explain h5e81f140-17 --json | jq '.run.calls[] | {plugin, status, returned}'",
+  ],
+  prints:
+    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then; without a run, a list of the last 20 `run`s that --plugin and --since select",
+  exits: { ok: "the run was found", failed: "the audit log does not have it" },
+  async run({ values, positionals, isJson, out, err }) {
+    const [runId, extra] = positionals;
+    if (extra !== undefined) throw new UsageError("explain takes one run, or none for a list", 'such as "creel explain h5e81f140-17"');
+    const { findProject } = await import("../../plugins/project.ts");
+    const { AuditLog } = await import("../../../state/audit-log.ts");
+    const { around, findRun, lastRuns, sinceOf } = await import("../../explain/find.ts");
+    const { explainPage, runsPage } = await import("../../explain/page.ts");
+    const { adviceOf, whyOf } = await import("../../../text/run-advice.ts");
+    const { commandLine } = await import("../../self.ts");
+    const { printable } = await import("../../ui/text.ts");
+    const { state } = await findProject(values);
+    const log = new AuditLog(state.dir);
+    const chosen = { plugin: values.plugin, since: values.since === undefined ? undefined : sinceOf(values.since) };
+    const tell = (...words: string[]): string => commandLine(words, { config: values.config, "state-dir": values["state-dir"] });
+    const isNarrowed = values.plugin !== undefined || values.since !== undefined;
+    if (runId === undefined) {
+      const runs = await lastRuns(log, chosen);
+      if (isJson) out.line(printable(runs, 2));
+      else if (runs.length === 0)
+        out.line(`the audit log in ${log.dir} has no ${isNarrowed ? "such run" : "run"} that was blocked or failed`);
+      else {
+        runsPage(runs, out);
+        out.line(out.paint("gray", `"${tell("explain")} <run>" shows one in detail`));
+      }
+    } else {
+      const [last] = runId === "last" ? await lastRuns(log, chosen, 1) : [];
+      const run = last ?? (await findRun(log, runId));
+      const states = await around(log, run);
+      const why = whyOf(run);
+      const advice = adviceOf(run, tell);
+      if (isJson) out.line(printable({ run, why, advice, around: states }, 2));
+      else explainPage(run, why, advice, states, out);
+    }
+    if (log.unreadable > 0) err.line(err.paint("gray", `${log.unreadable} lines of ${log.dir} could not be read and were skipped`));
+    return EXIT.ok;
+  },
+});

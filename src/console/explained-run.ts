@@ -1,0 +1,38 @@
+/** Trusted side: a run of the ring with the sentences of `creel explain`: why it ended so, and what to do. */
+import type { AuditCall } from "../protocol/audit-line.ts";
+import type { RunDetail } from "../protocol/live-report.ts";
+import type { PluginReport } from "../host/report/inspect.ts";
+import { adviceOf, whyOf } from "../text/run-advice.ts";
+import type { Advice } from "../text/run-advice.ts";
+
+export interface ExplainedRun {
+  readonly run: RunDetail;
+  readonly why: string;
+  readonly advice: readonly Advice[];
+  /** Of each call, as the plugin's registration has it now. */
+  readonly budgets: readonly (AuditCall["budget"] | undefined)[];
+}
+
+const UNKNOWN: AuditCall["budget"] = { wallMs: { value: 0, origin: "unknown" }, cpuMs: { value: 0, origin: "unknown" } };
+
+const tell = (...words: string[]): string => ["creel", ...words].join(" ");
+
+export function explained(run: RunDetail, plugins: readonly PluginReport[]): ExplainedRun {
+  const handlers = run.calls.map(({ plugin, priority }) => {
+    const hooks = plugins.find(({ id }) => id === plugin)?.hooks.filter(({ hook }) => hook === run.hook) ?? [];
+    return hooks.find((handler) => handler.priority === priority) ?? hooks[0];
+  });
+  const budgets = handlers.map((handler) => handler?.budget as AuditCall["budget"] | undefined);
+  const { hook, decision = "pass", by, approval } = run;
+  const decider = handlers[run.calls.findIndex(({ plugin }) => plugin === by)] ?? handlers.find((handler) => handler !== undefined);
+  const advised = {
+    hook,
+    decision,
+    by,
+    failure: decider?.failure === "closed" ? ("closed" as const) : ("open" as const),
+    approval: approval as never,
+    calls: run.calls.map(({ plugin, status, error }, at) => ({ plugin, status, error, budget: budgets[at] ?? UNKNOWN })),
+  };
+  const why = run.wallMs === undefined ? "It is still running." : run.decision === undefined ? "The gateway aborted it." : whyOf(advised);
+  return { run, why, advice: run.wallMs === undefined ? [] : adviceOf(advised, tell), budgets };
+}

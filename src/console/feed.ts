@@ -1,0 +1,230 @@
+/**
+ * Trusted side: what open pages are told, as lines of JSON. Runs are fetched from the host's ring a few times a second, so that a run costs
+ * the same whether a page is open or not; state is sent when it changed. Without an open page nothing runs but the sample of measurements.
+ */
+import type { ServerResponse } from "node:http";
+import { LIMITS } from "../protocol/limits.ts";
+import type { HostStats, RunRecord } from "../protocol/live-report.ts";
+import type { ConsoleHost } from "./console-host.ts";
+import { Incidents } from "./incidents.ts";
+import type { Incident } from "./incidents.ts";
+import { lineOf, Reader } from "./reader.ts";
+import { Samples } from "./samples.ts";
+
+export interface FeedOptions {
+  readonly log: (error: unknown) => void;
+}
+
+export class Feed implements Disposable {
+  readonly #host: ConsoleHost;
+  readonly #log: (error: unknown) => void;
+  readonly #readers = new Set<Reader>();
+  readonly #incidents: Incidents;
+  readonly #samples = new Samples();
+  readonly #sampler: NodeJS.Timeout;
+  #ticker: NodeJS.Timeout | undefined;
+  #isTicking = false;
+  /** Of the last run that was fetched for the open pages. */
+  #seq = 0;
+  #hostId = "";
+  #ticks = 0;
+  #away: string | undefined;
+  #stats: HostStats | undefined;
+  #flying = "";
+  /** What was last sent, by the key of its line. */
+  readonly #sent = new Map<string, string>();
+  #endLogs: (() => void) | undefined;
+
+  constructor(host: ConsoleHost, { log }: FeedOptions) {
+    this.#host = host;
+    this.#log = log;
+    this.#incidents = new Incidents(host, (incident) => this.#heard(incident));
+    this.#sampler = setInterval(() => void this.#sample(), LIMITS.console.sampleMs);
+    this.#sampler.unref();
+    void this.#sample();
+  }
+
+  get samples(): Samples["all"] {
+    return this.#samples.all;
+  }
+
+  /** When each permission of a plugin was last seen in use, in milliseconds since 1970; since this console runs. */
+  lastUses(plugin: string): Readonly<Record<string, number>> {
+    return this.#samples.lastUses(plugin);
+  }
+
+  /** Opens a stream. `since`, `host`: the last run that this page has seen, and of which host. */
+  async join(response: ServerResponse, scopes: readonly string[], since: { readonly seq: number; readonly host: string }): Promise<void> {
+    const reader = new Reader(response, () => this.#leave(reader));
+    const { id } = this.#host;
+    const [runs, approvals] = (await this.#orAway(() =>
+      Promise.all([
+        this.#host.runs({ ...(since.host === id && { since: since.seq }), limit: LIMITS.console.runsAtOnce }),
+        this.#host.pendingApprovals(),
+      ]),
+    )) ?? [[], []];
+    if (response.destroyed) return;
+    const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
+    reader.latest("hello", () => ({
+      hello: { host: id, scopes, now: Date.now(), beatMs: LIMITS.console.beatMs },
+      away: this.#away,
+      runs: ended.map(slim),
+      flying: runs.filter(({ wallMs }) => wallMs === undefined).map(slim),
+      plugins: this.#plugins(),
+      approvals,
+      stats: this.#stats,
+      incidents: this.#incidents.since(0),
+    }));
+    // The other readers go on from where they are: a run that comes twice is the same run to a page.
+    this.#seq = this.#readers.size === 0 ? (ended.at(-1)?.seq ?? 0) : Math.min(this.#seq, ended.at(-1)?.seq ?? this.#seq);
+    this.#hostId = id;
+    this.#readers.add(reader);
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#ticker) return;
+    this.#ticker = setInterval(() => void this.#tick(), LIMITS.console.tickMs);
+    this.#endLogs = this.#host.on("log", (fact) => this.#tell(lineOf({ log: fact }), 1));
+  }
+
+  #leave(reader: Reader): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size === 0) this.#stop();
+  }
+
+  #stop(): void {
+    clearInterval(this.#ticker);
+    this.#ticker = undefined;
+    this.#endLogs?.();
+    this.#endLogs = undefined;
+    this.#sent.clear();
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    try {
+      this.#ticks += 1;
+      const { id } = this.#host;
+      if (id !== this.#hostId) this.#anew(id);
+      await this.#pull();
+      if (this.#ticks % LIMITS.console.statsTicks === 0) await this.#tellState();
+      if (this.#ticks % LIMITS.console.beatTicks === 0) this.#tell(lineOf({ beat: Date.now() }), 0);
+    } finally {
+      this.#isTicking = false;
+    }
+  }
+
+  /** Another host answers at the same socket: its numbers begin anew. */
+  #anew(id: string): void {
+    this.#hostId = id;
+    this.#seq = 0;
+    this.#sent.clear();
+    this.#tell(lineOf({ host: id }), 0);
+  }
+
+  async #pull(): Promise<void> {
+    const runs = await this.#orAway(() => this.#host.runs({ since: this.#seq, limit: LIMITS.console.runsAtOnce }));
+    if (!runs) return;
+    const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
+    if (ended.length > 0) {
+      this.#seq = ended.at(-1)!.seq;
+      this.#tell(lineOf({ runs: ended.map(slim), ...(ended.length >= LIMITS.console.runsAtOnce && { more: true }) }), ended.length);
+    }
+    const flying = runs.filter(({ wallMs }) => wallMs === undefined);
+    const ids = flying.map(({ runId }) => runId).join();
+    if (ids === this.#flying) return;
+    this.#flying = ids;
+    this.#tellLatest("flying", { flying: flying.map(slim) });
+  }
+
+  async #tellState(): Promise<void> {
+    const stats = await this.#orAway(() => this.#host.stats());
+    if (!stats) return;
+    this.#stats = stats;
+    this.#tellLatest("stats", { stats });
+    this.#tellLatest("plugins", { plugins: this.#plugins() });
+  }
+
+  async #tellApprovals(): Promise<void> {
+    const approvals = await this.#orAway(() => this.#host.pendingApprovals());
+    if (approvals) this.#tellLatest("approvals", { approvals });
+  }
+
+  #heard(incident: Incident): void {
+    if (this.#readers.size === 0) return;
+    this.#tell(lineOf({ incident }), 1);
+    if (incident.kind === "approval") void this.#tellApprovals();
+    else this.#tellLatest("plugins", { plugins: this.#plugins() });
+  }
+
+  #plugins(): readonly object[] {
+    try {
+      return this.#host.plugins();
+    } catch {
+      return [];
+    }
+  }
+
+  async #sample(): Promise<void> {
+    const stats = await this.#orAway(() => this.#host.stats());
+    if (!stats) return;
+    this.#stats = stats;
+    const sample = this.#samples.add(stats);
+    if (sample && this.#readers.size > 0) this.#tell(lineOf({ sample }), 1);
+  }
+
+  /** A host in another process may be gone; the pages are told, and once more when it is back. */
+  async #orAway<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const found = await work();
+      if (this.#away !== undefined) {
+        this.#away = undefined;
+        this.#tell(lineOf({ away: null }), 0);
+        void this.#tellApprovals();
+      }
+      return found;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (this.#away !== why) {
+        this.#away = why;
+        this.#log(error);
+        this.#tell(lineOf({ away: why }), 0);
+      }
+      return undefined;
+    }
+  }
+
+  #tell(line: string, count: number): void {
+    for (const reader of this.#readers) reader.send(line, count);
+  }
+
+  /** Only if it changed. */
+  #tellLatest(key: string, state: object): void {
+    const line = lineOf(state);
+    if (this.#sent.get(key) === line) return;
+    this.#sent.set(key, line);
+    for (const reader of this.#readers) reader.latest(key, () => state, line);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#sampler);
+    this.#stop();
+    this.#incidents[Symbol.dispose]();
+    for (const reader of this.#readers) reader.end();
+  }
+}
+
+function bySeq(one: RunRecord, other: RunRecord): number {
+  return one.seq - other.seq;
+}
+
+/** A row of the list: stacks stay where they are until the run is opened. */
+function slim(run: RunRecord): RunRecord {
+  if (!run.calls.some(({ error }) => error?.stack !== undefined)) return run;
+  return {
+    ...run,
+    calls: run.calls.map(({ error, ...call }) => (error ? { ...call, error: { code: error.code, message: error.message } } : call)),
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Trusted side: what a page may request, by method. The scope of each method is here, the scopes of a token are with the token
+ * (sessions.ts): a client declares neither. Parameters are checked by their schema before.
+ */
+import * as z from "zod";
+import { APPROVAL_DECISIONS } from "../protocol/hooks/tool.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import type { ConsoleHost } from "./console-host.ts";
+import { explained } from "./explained-run.ts";
+import type { Feed } from "./feed.ts";
+import type { Scope } from "./sessions.ts";
+
+export interface MethodContext {
+  readonly host: ConsoleHost;
+  readonly feed: Feed;
+  /** Who acts, for the ledger. */
+  readonly by: string;
+}
+
+interface Method<S extends z.ZodType = z.ZodType> {
+  readonly scope: Extract<Scope, "read" | "act">;
+  readonly params: S;
+  readonly run: (context: MethodContext, params: z.infer<S>) => unknown;
+}
+
+const name = z.string().min(1).max(LIMITS.call.nameChars);
+const nothing = z.strictObject({});
+const ofPlugin = z.strictObject({ plugin: name });
+
+function method<S extends z.ZodType>(scope: Method["scope"], params: S, run: Method<S>["run"]): Method {
+  return { scope, params, run: run as Method["run"] };
+}
+
+export const METHODS: ReadonlyMap<string, Method> = new Map(
+  Object.entries({
+    run: method("read", z.strictObject({ runId: name }), async ({ host }, { runId }) => {
+      const detail = await host.runDetail(runId);
+      return detail ? explained(detail, host.plugins()) : null;
+    }),
+    samples: method("read", nothing, ({ feed }) => feed.samples),
+    lastUses: method("read", ofPlugin, ({ feed }, { plugin }) => feed.lastUses(plugin)),
+    approvals: method("read", nothing, async ({ host }) => ({
+      pending: await host.pendingApprovals(),
+      always: host.approvals(),
+      ledger: await host.approvalLedger({ limit: LIMITS.console.ledger }),
+    })),
+    answer: method(
+      "act",
+      z.strictObject({ id: z.string().max(64), digest: z.string().max(128), decision: z.enum(APPROVAL_DECISIONS) }),
+      ({ host, by }, reply) => host.answerApproval({ ...reply, by }, "console"),
+    ),
+    revoke: method(
+      "act",
+      z.strictObject({
+        pluginId: name,
+        toolName: z.string(),
+        agentId: z.string().optional(),
+        title: z.string().optional(),
+        scope: z.string().optional(),
+        matcher: z.array(z.string()).optional(),
+      }),
+      ({ host }, approval) => host.revokeApproval(approval as Parameters<ConsoleHost["revokeApproval"]>[0]),
+    ),
+    disable: method("act", ofPlugin, ({ host }, { plugin }) => host.disable(plugin)),
+    // A plugin that was disabled comes back when its current version is loaded.
+    enable: method("act", ofPlugin, ({ host }, { plugin }) => host.reload(plugin)),
+    reload: method("act", ofPlugin, ({ host }, { plugin }) => host.reload(plugin)),
+    release: method("act", ofPlugin, ({ host }, { plugin }) => host.release(plugin)),
+  }),
+);

@@ -1,0 +1,95 @@
+/** The page: what went wrong or changed, and what plugins wrote into their logs. */
+import { Badge, Empty, PluginLink, RunLink, T } from "../parts.tsx";
+import { incidentWords } from "../incident-words.ts";
+import { route, setQuery } from "../route.ts";
+import { incidents, logs } from "../store.ts";
+import { clock, clockMs } from "../text.ts";
+
+const KINDS = ["", "restart", "quarantine", "recursion", "refused", "replaced", "moved", "plugin", "approval"];
+const TONES = { restart: "bad", quarantine: "warn", recursion: "warn", refused: "warn" } as const;
+
+export function Incidents() {
+  const { kind = "" } = route.value.query;
+  const shown = incidents.value.filter((incident) => kind === "" || incident.kind === kind).toReversed();
+  return (
+    <div class="view">
+      <form class="filters">
+        <select aria-label="kind" value={kind} onChange={(event) => setQuery("kind", event.currentTarget.value)}>
+          {KINDS.map((one) => (
+            <option key={one} value={one}>
+              {one === "" ? "any kind" : one}
+            </option>
+          ))}
+        </select>
+      </form>
+      {shown.length === 0 ? (
+        <Empty title="No incidents.">
+          Restarts, quarantines, loops and refused requests are listed here, since this console was started.
+        </Empty>
+      ) : (
+        <ol class="events">
+          {shown.map((incident) => (
+            <li key={incident.number}>
+              <time>{clock(incident.at)}</time>
+              <Badge word={incident.kind} tone={TONES[incident.kind as "restart"] ?? "quiet"} />
+              <span>
+                <T text={incidentWords(incident)} max={400} />
+              </span>
+              {typeof incident.fact.runId === "string" && <RunLink id={incident.fact.runId}>run</RunLink>}
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+const MAX_LINES = 500;
+
+export function Logs() {
+  const { find = "", level = "" } = route.value.query;
+  const text = find.toLowerCase();
+  const shown = logs.value
+    .filter((line) => (level === "" || line.level === level) && (text === "" || `${line.plugin} ${line.text}`.toLowerCase().includes(text)))
+    .slice(-MAX_LINES)
+    .toReversed();
+  return (
+    <div class="view">
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <input
+          id="find"
+          type="search"
+          placeholder="Find in logs   /"
+          aria-label="Find in logs"
+          value={find}
+          onInput={(event) => setQuery("find", event.currentTarget.value)}
+        />
+        <select aria-label="level" value={level} onChange={(event) => setQuery("level", event.currentTarget.value)}>
+          {["", "debug", "info", "warn", "error"].map((one) => (
+            <option key={one} value={one}>
+              {one === "" ? "any level" : one}
+            </option>
+          ))}
+        </select>
+      </form>
+      {shown.length === 0 ? (
+        <Empty title="No log lines.">
+          Lines that plugins write while this page is shown appear here; a run's own lines are on its page.
+        </Empty>
+      ) : (
+        <ol class="logs">
+          {shown.map((line, at) => (
+            <li key={logs.value.length - at} class={line.level}>
+              <time>{clockMs(line.at)}</time>
+              <PluginLink id={line.plugin} />
+              <Badge word={line.level} />
+              <span>
+                <T text={line.text} /> {line.runId !== undefined && <RunLink id={line.runId}>run</RunLink>}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}

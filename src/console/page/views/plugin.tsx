@@ -1,0 +1,239 @@
+/** The page: one plugin. Its state, what it may do and does, what it costs, its limits with their origin, and switches. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { PERMISSION_TABLE } from "../../../protocol/config/permission-table.ts";
+import type { PermissionAbout } from "../../../protocol/config/permission-table.ts";
+import { rpc } from "../connection.ts";
+import { Act, Badge, Command, Empty, Fields, Section, T } from "../parts.tsx";
+import { href } from "../route.ts";
+import { mayAct, now, plugins, stats } from "../store.ts";
+import type { Report } from "../store.ts";
+import { ago, bytes, count, ms, percent } from "../text.ts";
+import { pluginPlots } from "./measurements.tsx";
+
+const PERMISSION_WORDS: Readonly<Record<string, PermissionAbout>> = PERMISSION_TABLE;
+
+export function Plugin({ id }: { readonly id: string }) {
+  const report = plugins.value.find((plugin) => plugin.id === id);
+  if (!report) return <Empty title="This host has no such plugin." />;
+  const measured = stats.value?.plugins.find(({ plugin }) => plugin === id);
+  const { name, version, status, error, circuit, diagnostics, bundle, kv, volume, lane, lanePlacement, slowWhy, loadMs, replacements } =
+    report;
+  return (
+    <div class="view">
+      <header class="run-head">
+        <h1>
+          <T text={name} max={120} /> <Badge word={status} />{" "}
+          {circuit.state !== "closed" && <Badge word={`breaker ${circuit.state}`} tone="warn" />}
+        </h1>
+        <p class="quiet">
+          <span class="mono">
+            <T text={id} max={120} />
+          </span>
+          {version !== undefined && (
+            <>
+              {" "}
+              · version <T text={version} max={40} />
+            </>
+          )}
+          {bundle && ` · ${bytes(bundle.bytes)} of code, ${bundle.digest.slice(0, 19)}`} ·{" "}
+          <a href={href("runs", "", { plugin: id })}>its runs</a>
+        </p>
+        {error && (
+          <blockquote class="bad">
+            <T text={error.message} />
+          </blockquote>
+        )}
+        <Switches report={report} />
+      </header>
+      {diagnostics.length > 0 && (
+        <Section title="Has no effect">
+          <ul>
+            {diagnostics.map((text) => (
+              <li key={text}>
+                <T text={text} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Permissions
+        report={report}
+        uses={measured?.permissionUses ?? {}}
+        refused={measured?.refusals ?? {}}
+        fetched={measured?.fetches ?? {}}
+      />
+      <Section title="State">
+        <Fields
+          rows={[
+            [
+              "breaker",
+              <T
+                key="b"
+                text={`${circuit.state}${circuit.why === undefined ? "" : `: ${circuit.why}`}; opened ${circuit.opens} times, ${circuit.kills} crashes, ${circuit.points} points`}
+              />,
+            ],
+            circuit.until !== undefined && ["until", new Date(circuit.until).toLocaleTimeString("en-GB")],
+            ["lane", <T key="l" text={`${lane}: ${slowWhy ?? lanePlacement}`} />],
+            ["loaded in", ms(loadMs)],
+            ["cells replaced", String(replacements)],
+            ["CPU", percent(measured?.cpuRatio)],
+            [
+              "heap",
+              `${bytes(measured?.heapBytes)}${measured?.heapLimitBytes === undefined ? "" : ` of ${bytes(measured.heapLimitBytes)}`}`,
+            ],
+            kv && ["store", `${bytes(kv.bytes)} of ${bytes(kv.maxBytes)}, ${count(kv.keys ?? 0, "key")}`],
+            volume && ["files", `${bytes(volume.bytes)} of ${bytes(volume.maxBytes)}, ${count(volume.files ?? 0, "file")}`],
+          ].map((row) => (row === false ? undefined : row) as never)}
+        />
+      </Section>
+      <Section title="Over time">{pluginPlots(id)}</Section>
+      <Hooks report={report} />
+      <Section title="Limits">
+        <table>
+          <tbody>
+            {Object.entries(report.budget).map(([limit, { value, origin }]) => (
+              <tr key={limit}>
+                <td>{limit}</td>
+                <td class="num">{String(value)}</td>
+                <td class="quiet">{origin}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Section>
+    </div>
+  );
+}
+
+function Switches({ report: { id, status, circuit } }: { readonly report: Report }) {
+  if (!mayAct.value) return <p class="quiet">This console may look, not act.</p>;
+  const isHeld = status === "quarantined" || circuit.state !== "closed";
+  return (
+    <p class="switches">
+      {status === "disabled" ? (
+        <Act text="Enable" tone="primary" work={() => rpc("enable", { plugin: id })} />
+      ) : (
+        <Act text="Disable" tone="danger" ask="Disable it now?" work={() => rpc("disable", { plugin: id })} />
+      )}
+      {status !== "disabled" && <Act text="Reload" work={() => rpc("reload", { plugin: id })} />}
+      {isHeld && <Act text="Release" work={() => rpc("release", { plugin: id })} />}
+      <span class="quiet">until the host restarts; for good:</span>
+      <Command text={`creel ${status === "disabled" ? "enable" : "disable"} ${id}`} />
+      <Command text={`creel update ${id}`} />
+    </p>
+  );
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+function Permissions({
+  report,
+  uses,
+  refused,
+  fetched,
+}: {
+  readonly report: Report;
+  readonly uses: Counts;
+  readonly refused: Counts;
+  readonly fetched: Counts;
+}) {
+  const lastUses = useSignal<Counts>({});
+  const total = Object.values(uses).reduce((all, one) => all + one, 0);
+  useEffect(() => {
+    void rpc<Counts>("lastUses", { plugin: report.id }).then(
+      (found) => (lastUses.value = found),
+      () => undefined,
+    );
+  }, [report.id, total]);
+  const granted = report.permissions;
+  return (
+    <Section title="Permissions" aside={count(granted.length, "permission")}>
+      {granted.length === 0 && <p class="quiet">It has none: it can only answer hooks.</p>}
+      <table>
+        <tbody>
+          {granted.map(({ key, kind }) => {
+            const used = uses[key] ?? uses[kind] ?? 0;
+            const last = lastUses.value[key] ?? lastUses.value[kind];
+            return (
+              <tr key={key}>
+                <td class="mono">
+                  <T text={key} max={120} />
+                </td>
+                <td>{PERMISSION_WORDS[kind]?.lets ?? ""}</td>
+                <td>
+                  <Badge
+                    word={`${PERMISSION_WORDS[kind]?.risk ?? "low"} risk`}
+                    tone={PERMISSION_WORDS[kind]?.risk === "high" ? "warn" : "quiet"}
+                  />
+                </td>
+                <td class="num">
+                  {used > 0 ? `${count(used, "use")}, ${last === undefined ? "before this console" : ago(last, now.value)}` : "not used"}
+                </td>
+                <td class="num">
+                  <Command text={`creel permissions revoke ${report.id} ${key}`} />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {Object.entries(fetched).length > 0 && (
+        <p>
+          Requests: <T text={listed(fetched)} max={600} />
+        </p>
+      )}
+      {Object.entries(refused).length > 0 && (
+        <p class="problem">
+          Refused: <T text={listed(refused)} max={600} />. To grant: <Command text={`creel permissions grant ${report.id} <key>`} />
+        </p>
+      )}
+      <p class="quiet">
+        The narrowest set it needs: <Command text={`creel permissions suggest ${report.id}`} />
+      </p>
+    </Section>
+  );
+}
+
+function listed(counts: Counts): string {
+  return Object.entries(counts)
+    .map(([what, times]) => `${what} (${times})`)
+    .join(", ");
+}
+
+function Hooks({ report }: { readonly report: Report }) {
+  return (
+    <Section title="Hooks" aside={count(report.hooks.length, "handler")}>
+      <table>
+        <thead>
+          <tr>
+            <th>hook</th>
+            <th class="num">priority</th>
+            <th>time</th>
+            <th>CPU time</th>
+            <th>if it fails</th>
+          </tr>
+        </thead>
+        <tbody>
+          {report.hooks.map(({ hook, priority, budget, ifItFails }, at) => (
+            <tr key={`${hook}${at}`}>
+              <td>
+                <a href={href("runs", "", { hook, plugin: report.id })}>
+                  <T text={hook} max={80} />
+                </a>
+              </td>
+              <td class="num">{priority}</td>
+              <td>
+                {ms(budget.wallMs.value)} <span class="quiet">{budget.wallMs.origin}</span>
+              </td>
+              <td>
+                {ms(budget.cpuMs.value)} <span class="quiet">{budget.cpuMs.origin}</span>
+              </td>
+              <td class="quiet">{ifItFails}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}

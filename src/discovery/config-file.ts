@@ -1,0 +1,63 @@
+/** Trusted side: reads `creel.json` and resolves its paths. Small, so that commands that only look are quick. */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { firstIssue } from "../text/schema-issue.ts";
+import { creelConfig } from "../protocol/config/config.ts";
+import type { CreelConfig } from "../protocol/config/config.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { parseJsonc } from "../text/jsonc.ts";
+
+/** Paths in a configuration file are relative to it. */
+export function resolveFrom(base: string, path: string): string {
+  return resolve(base, path.startsWith("~/") ? join(homedir(), path.slice(2)) : path);
+}
+
+/** The environment wins: a service manager knows better than a file where it may write. */
+export function stateDirOf({ stateDir }: CreelConfig, base: string): string | undefined {
+  const { CREEL_STATE_DIR: given } = process.env;
+  if (given) return resolve(given);
+  return stateDir === undefined ? undefined : resolveFrom(base, stateDir);
+}
+
+/** The key of the lock, from where the configuration says; undefined: the lock has none. Errors name the place, never the key. */
+export async function lockKeyOf({ lockKey }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
+  if (lockKey === undefined) return undefined;
+  const { env, file } = lockKey;
+  const wrong = (detail: string): CreelError =>
+    new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `lockKey.${env === undefined ? "file" : "env"}`, detail });
+  const text = env === undefined ? await readKeyFile(resolveFrom(base, file!), wrong) : process.env[env];
+  if (text === undefined) throw wrong(`the variable ${env} is not set`);
+  return checkedLockKey(text, wrong);
+}
+
+/** SECURITY: a key that can be guessed seals nothing. test/contract/installed.test.ts */
+export function checkedLockKey(given: string | Uint8Array, wrong: (detail: string) => CreelError): Uint8Array {
+  const key = typeof given === "string" ? Buffer.from(given) : given;
+  if (key.length < LIMITS.state.lockKeyBytes) throw wrong(`the key has fewer than ${LIMITS.state.lockKeyBytes} bytes`);
+  return key;
+}
+
+async function readKeyFile(path: string, wrong: (detail: string) => CreelError): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).trimEnd();
+  } catch (error) {
+    throw wrong(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+export async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
+  const source = typeof config === "string" ? config : "the configuration";
+  let value: unknown = config ?? {};
+  if (typeof config === "string") {
+    try {
+      value = parseJsonc(await readFile(config, "utf8"));
+    } catch (error) {
+      throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
+    }
+  }
+  const parsed = creelConfig.safeParse(value);
+  if (!parsed.success) throw new CreelError("ERR_CONFIG_INVALID", { source, ...firstIssue(parsed.error) });
+  return parsed.data;
+}

@@ -1,0 +1,20 @@
+/** Trusted side: how a gateway names a plugin beside the installed ones. */
+import * as z from "zod";
+import { pluginGrants, pluginHooksConfig } from "../protocol/config/config.ts";
+import { pluginLimitsConfig } from "../protocol/config/plugin-limits.ts";
+
+const settings = {
+  config: z.record(z.string(), z.unknown()).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  hooks: pluginHooksConfig.optional(),
+  grants: pluginGrants.optional(),
+  limits: pluginLimitsConfig.optional(),
+  /** True: all its hooks fail closed. */
+  required: z.boolean().optional(),
+};
+export const pluginSpec = z.union([
+  z.strictObject({ path: z.string(), id: z.string().optional(), ...settings }),
+  z.strictObject({ id: z.string(), source: z.string(), ...settings }),
+]);
+/** A plugin beside the installed ones: a folder or file, or its source as text. Sandboxed all the same. */
+export type PluginSpec = z.infer<typeof pluginSpec>;

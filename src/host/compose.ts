@@ -1,0 +1,321 @@
+/** Trusted side: makes the parts of a host and joins them. Nothing runs yet: lifecycle.ts starts what is wired here. */
+import { randomBytes } from "node:crypto";
+import type { AnyHook, HookTable } from "../protocol/catalog.ts";
+import { FUNCTION_HOOKS } from "../protocol/messages/functions.ts";
+import { PROTOCOL_VERSION } from "../protocol/messages/host-lane.ts";
+import type { Hello } from "../protocol/messages/host-lane.ts";
+import { chainRule } from "../protocol/rules/chain-rule.ts";
+import { pack } from "../transport/frames.ts";
+import { Audit } from "./audit/audit.ts";
+import { KnownSecrets } from "./audit/known-secrets.ts";
+import type { AuditSettings } from "./audit/audit.ts";
+import { Breaker } from "./blame/breaker.ts";
+import { QuarantineFile } from "./blame/quarantine-file.ts";
+import { Causes } from "./causality/causes.ts";
+import { RecursionGuard } from "./causality/recursion.ts";
+import { Durable } from "./durable/durable.ts";
+import { FunctionCalls } from "./functions/function-calls.ts";
+import { Functions } from "./functions/functions.ts";
+import { updateServices } from "./functions/updates.ts";
+import { CallCounts } from "./plugins/call-counts.ts";
+import { idleFailures } from "./plugins/diagnostics.ts";
+import type { PluginEntry } from "../protocol/config/config.ts";
+import type { Plugin } from "./plugins/plugin.ts";
+import { PluginServices } from "./plugins/plugin-services.ts";
+import { Plugins } from "./plugins/plugins.ts";
+import { Registry } from "./plugins/registry.ts";
+import { unknownApiServices } from "./plugins/unknown-api.ts";
+import { Recorder } from "./record/recorder.ts";
+import type { RecordSettings } from "./record/recorder.ts";
+import { HostEvents } from "./report/events.ts";
+import { logFacts } from "./report/log.ts";
+import type { Logger } from "./report/log.ts";
+import { watchEventLoop } from "./report/host-stats.ts";
+import { Measurements } from "./report/measurements.ts";
+import { Reporter } from "./report/reporter.ts";
+import { RunHistory } from "./report/run-history.ts";
+import { Approvals } from "./run/approvals/approvals.ts";
+import type { RequestApproval } from "./run/approvals/approvals.ts";
+import type { RunInput } from "./run/run-input.ts";
+import { RunDispatcher } from "./run-dispatcher.ts";
+import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
+import { Inspector } from "./inspect/inspector.ts";
+import type { InspectOptions } from "./inspect/inspector.ts";
+import type { Network } from "./services/fetch/request.ts";
+import { Volumes, volumeServices } from "./services/files/volumes.ts";
+import { Kv, kvServices } from "./services/kv/kv.ts";
+import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
+import type { Secrets } from "./services/secrets/secrets.ts";
+import { Services } from "./services/services.ts";
+import { Sessions, sessionServices } from "./services/session/session.ts";
+import type { SessionGateway } from "./services/session/session.ts";
+import { Fleet } from "./supervisor/fleet.ts";
+import { LaneMessages } from "./supervisor/lane-messages.ts";
+import type { WallsReport } from "./supervisor/launch/walls-report.ts";
+import { SyncLines } from "./supervisor/sync/sync-lines.ts";
+import type { StartUnit } from "./supervisor/unit.ts";
+
+export interface HostOptions {
+  readonly lanes: number;
+  readonly lanesPerUnit: number;
+  readonly startUnit: StartUnit;
+  readonly hasSpare: boolean;
+  readonly memoryBytes: number;
+  /** The script that each cell runs before the plugin's. */
+  readonly guest: string;
+  readonly walls: WallsReport;
+  readonly hooks: HookTable;
+  /** The operator's failure policies, by hook. */
+  readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
+  /** May plugins listen to internal events? */
+  readonly hasInternal: boolean;
+  /** Does the host open although a plugin does not serve and its hooks are not known? */
+  readonly allowsFailed: boolean;
+  /** Events are checked although nobody listens. */
+  readonly isStrict: boolean;
+  /** Observe hooks whose events are kept until their plugins have them; needs a state folder. */
+  readonly durable: ReadonlySet<string>;
+  readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
+  /** Approvals: may `timeoutBehavior: "allow"` let a call run although the user did not answer? */
+  readonly allowOnTimeout: boolean;
+  /** Approvals: do calls wait for an operator although the gateway has no user to ask? */
+  readonly isAnswerable: boolean;
+  /** The folder for everything that must survive a restart; undefined: nothing survives. */
+  readonly stateDir: string | undefined;
+  /** Settings of the audit log in the state folder. */
+  readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
+  /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
+  readonly record?: RecordSettings | undefined;
+  readonly logger: Logger;
+  readonly secrets: Secrets;
+  /** Finds the current version of a plugin by its id; undefined: there is none. Rejects with a CreelError. */
+  find(id: string): Promise<Plugin | undefined>;
+  /** Replaces what the configuration says about a plugin, from its next load on. Throws a CreelError. */
+  configure(id: string, entry: PluginEntry): void;
+  /** See InnerOptions. */
+  readonly isUnrecorded: boolean;
+  /** Replaces the network. */
+  readonly network?: Network | undefined;
+  /** The plugin that a debugger may attach to; undefined: none. */
+  readonly inspect?: InspectOptions | undefined;
+}
+
+export type HostParts = ReturnType<typeof compose>;
+
+// The parts refer to each other in circles. Each closure below runs only after all of them exist.
+// oxlint-disable-next-line typescript/explicit-function-return-type
+export function compose(options: HostOptions) {
+  const { hooks, failure, gateway, stateDir, logger, secrets } = options;
+  const id = `h${randomBytes(4).toString("hex")}`;
+  const events = new HostEvents(id, (error) => logger.error({ err: error }, "a listener of the host threw"));
+  const callCounts = new CallCounts();
+  const measurements = new Measurements(events);
+  const known = new KnownSecrets(secrets.all(), events, (plugin) => plugins.find(plugin));
+  const audit: Audit | undefined =
+    stateDir === undefined || options.audit?.enabled === false
+      ? undefined
+      : new Audit({
+          host: id,
+          stateDir,
+          logger,
+          events,
+          settings: options.audit ?? {},
+          secrets: known,
+          callCounts,
+        });
+  const usage = audit?.usage;
+  const recorder =
+    stateDir === undefined || !options.record?.enabled
+      ? undefined
+      : new Recorder({
+          host: id,
+          stateDir,
+          settings: options.record,
+          sanitiser: () => known.sanitiser(),
+          isHook: (name) => Object.hasOwn(hooks, name),
+          logger,
+        });
+  const registry = new Registry(hooks, options.hasInternal, callCounts);
+  const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
+  const functionCalls = new FunctionCalls(functions, logger);
+  const pluginServices = new PluginServices(functions, logger);
+  const breaker = new Breaker({
+    events,
+    file: stateDir === undefined ? undefined : new QuarantineFile(stateDir, logger),
+    quarantine: (plugin) => plugins.quarantine(plugin),
+    pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
+  });
+  const inspector = options.inspect && new Inspector(options.inspect);
+  const plugins = new Plugins({
+    inspected: options.inspect?.plugin,
+    registry,
+    functions,
+    services: pluginServices,
+    events,
+    breaker,
+    lanes: options.lanes,
+    find: (plugin) => options.find(plugin),
+    runs: () => fleet.inputs() as RunInput[],
+    lane: (index) => fleet.lanes[index]!,
+    slowLane: () => {
+      fleet.startSlow();
+      return fleet.slow;
+    },
+    left: (plugin, cell) => {
+      inspector?.left(cell);
+      services.left(plugin, cell);
+    },
+  });
+  const greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules: chainRules(hooks) } satisfies Hello, options.guest);
+  const fleet: Fleet = new Fleet({
+    ...options,
+    hasDebugLane: inspector !== undefined,
+    greeting: (lane) => [greeting, ...plugins.openings(lane)],
+    message: (lane, message, bodies) => laneMessages.receive(lane, message, bodies),
+    cpuMsOf: (lane, cell, isLoad) => plugins.cpuMsOf(lane, cell, isLoad),
+    restarted: (why, lanes, cell) => {
+      const lost = lanes.map((lane) => fleet.lanes[lane]!);
+      const culprit = plugins.sandboxDied(lost, why, cell);
+      const said = culprit ? why : `${why}; which plugin caused it, if any, is not known`;
+      events.publish("restart", { why: said, lanes, culprit: culprit?.id });
+    },
+  });
+  const sync = new SyncLines(fleet, (lane) => plugins.longestTurnMs(lane));
+  const causes = new Causes(id);
+  const guard = new RecursionGuard(events);
+  const sessions = new Sessions({
+    gateway,
+    causes,
+    guard,
+    emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
+  });
+  const kv = new Kv({ stateDir, causes, logger });
+  const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
+  events.on("plugin", () => schedule.look());
+  events.on("quarantine", () => schedule.look());
+  const volumes = new Volumes({
+    stateDir,
+    logger,
+    refused: (plugin, cell, why) => {
+      logger.error({ plugin: plugin.id, detail: why }, "a plugin's files were not written, its cell is loaded again");
+      plugin.diagnostics.set("fs", why);
+      plugins.renew(plugin, cell, why);
+    },
+  });
+  const fetches = new Fetches({
+    secrets,
+    network: options.network,
+    onMatch: (plugin, url, method, isGranted) => {
+      measurements.requested(plugin, isGranted);
+      usage?.requested(plugin, url, method, isGranted);
+    },
+  });
+  const services = new Services(
+    [
+      volumeServices(volumes),
+      sessionServices(sessions, causes),
+      fetchServices(fetches, causes, guard),
+      updateServices(functionCalls.updates),
+      unknownApiServices(),
+      kvServices(kv),
+      scheduleServices(schedule),
+    ],
+    (plugin, service, message) => events.publish("refused", { plugin: plugin.id, service, message }),
+    (plugin, service) => {
+      measurements.used(plugin.id, service);
+      usage?.used(plugin.id, service);
+    },
+  );
+  const laneMessages = new LaneMessages({ host: id, plugins, events, services, volumes, measurements, inspector });
+  const approvals = new Approvals({
+    ask: gateway.requestApproval,
+    allowOnTimeout: options.allowOnTimeout,
+    isAnswerable: options.isAnswerable,
+    stateDir,
+    events,
+    logger,
+    wayBack: ({ home: { lane, cell } }) => {
+      return (handle, cause, argument) => {
+        if (!plugins.cells.find(cell)) return false;
+        lane.post({ kind: "invoke", cell, handle, cause }, JSON.stringify(argument));
+        return true;
+      };
+    },
+  });
+  const history = new RunHistory({
+    events,
+    sanitiser: () => known.sanitiser(),
+    hasEvents: options.audit?.events !== "none",
+    inLanes: () => fleet.inputs() as RunInput[],
+  });
+  const reporter = new Reporter({
+    events,
+    plugins,
+    hooks,
+    logger,
+    audit,
+    measurements,
+    history,
+    recorder,
+    isUnrecorded: options.isUnrecorded,
+  });
+  const runs = new RunDispatcher({
+    id,
+    hooks,
+    failure,
+    isStrict: options.isStrict,
+    registry,
+    plugins,
+    breaker,
+    causes,
+    approvals,
+    sync,
+    events,
+    reporter,
+    history,
+    logger,
+  });
+  const durable: Durable | undefined =
+    stateDir === undefined || options.durable.size === 0
+      ? undefined
+      : new Durable({ stateDir, hooks, durable: options.durable, runs, registry, plugins, causes, events, logger });
+  const idle = idleFailures(failure, hooks);
+  for (const [hook, diagnostic] of idle) logger.warn({ hook, diagnostic }, "a setting has no effect");
+  secrets.publishTo(events);
+  logFacts(events, logger);
+  watchEventLoop();
+  return {
+    id,
+    hooks,
+    events,
+    audit,
+    recorder,
+    measurements,
+    callCounts,
+    history,
+    registry,
+    functions,
+    functionCalls,
+    pluginServices,
+    plugins,
+    fleet,
+    sync,
+    causes,
+    sessions,
+    kv,
+    schedule,
+    volumes,
+    services,
+    approvals,
+    runs,
+    durable,
+    inspector,
+    /** What the operator set in `hooks.failure` without effect, by hook. */
+    idle,
+  };
+}
+
+function chainRules(hooks: HookTable): Hello["rules"] {
+  const all = [...Object.values(hooks), ...Object.values(FUNCTION_HOOKS)];
+  return Object.fromEntries(all.map((hook) => [hook.name, chainRule(hook)]));
+}

@@ -1,0 +1,224 @@
+/**
+ * Trusted side: which handlers listen to which hook, in which order. The order is decided here, when a plugin registers, and never per
+ * call; a run keeps the plan it started with.
+ */
+import { familyOf } from "../../protocol/catalog.ts";
+import type { AnyHook, HookTable } from "../../protocol/catalog.ts";
+import { FILTER_OPTIONS } from "../../protocol/hooks/define.ts";
+import type { FilterOption } from "../../protocol/hooks/define.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { CallError } from "../../protocol/outcome.ts";
+import type { HandlerOptions, Registration } from "../../protocol/rules/registration.ts";
+import { callBudget } from "./budget.ts";
+import type { CallBudget } from "./budget.ts";
+import { ownError } from "../run/guest-error.ts";
+import { oneLine } from "../../text/one-line.ts";
+import { missingPermission, notAccepted } from "./permissions.ts";
+import { inOrder } from "./plugin.ts";
+import type { Home, Plugin } from "./plugin.ts";
+import { suggest } from "../../text/did-you-mean.ts";
+import { CallCount, CallCounts, PluginCost } from "./call-counts.ts";
+
+export interface Handler {
+  readonly plugin: Plugin;
+  /** Where it is called. The same object for all handlers of a version of the plugin. */
+  readonly home: Home;
+  /** Its number in the cell. */
+  readonly index: number;
+  readonly priority: number;
+  /** Only for events whose fields are in these sets; see HookDefinition.filters. */
+  readonly filter: Readonly<Partial<Record<FilterOption, ReadonlySet<string>>>> | undefined;
+  /** Only in a run's authorized phase; see HookDefinition.authority. */
+  readonly needsAuthority: boolean;
+  /** Does it take a context? Otherwise none is sent. */
+  readonly seesContext: boolean;
+  /** Is it called for runs that its own plugin caused? */
+  readonly isReentrant: boolean;
+  readonly budget: CallBudget;
+  /** The options it registered with. */
+  readonly options: HandlerOptions;
+  /** How often it was called. */
+  readonly callCount: CallCount;
+  /** Its failure policy; undefined: the hook's. */
+  readonly failure: AnyHook["failure"] | undefined;
+  /** Why it is not called: its plugin does not serve. Undefined: it is called. */
+  readonly absent: CallError | undefined;
+}
+
+/** The handlers of one hook, highest priority first. Immutable: a change makes another plan. */
+export type Plan = readonly Handler[];
+
+const NO_HANDLERS: Plan = [];
+
+/** The number of parameters of a handler that sees event and context. */
+const BOTH = 2;
+
+interface Listed extends Handler {
+  /** What it was registered for: a hook, or a family of internal events. */
+  readonly key: string;
+  readonly order: number;
+}
+
+function filterOf(options: HandlerOptions): Handler["filter"] {
+  const given = FILTER_OPTIONS.filter((option) => options[option]);
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(given.map((option) => [option, new Set(options[option]!.map((value) => value.toLowerCase()))]));
+}
+
+export class Registry {
+  readonly #hooks: HookTable;
+  readonly #hasInternal: boolean;
+  readonly #callCounts: CallCounts;
+  readonly #families: ReadonlySet<string>;
+  readonly #byPlugin = new Map<Plugin, Listed[]>();
+  /** Plugins that do not serve and whose hooks are not known: each is in the plan of every hook. */
+  readonly #unknown = new Map<Plugin, Handler>();
+  /** Plugins with a handler that cannot be called. */
+  readonly #absent = new Set<Plugin>();
+  /** Every handler of every plan can be called. */
+  isWhole = true;
+  /** Undefined: a plugin has come, gone or moved since. Made on demand: two hundred plugins may register before the first run. */
+  #plans: ReadonlyMap<string, Plan> | undefined;
+
+  /** `hasInternal`: may plugins listen to internal events? */
+  constructor(hooks: HookTable, hasInternal = true, callCounts = new CallCounts()) {
+    this.#hooks = hooks;
+    this.#callCounts = callCounts;
+    this.#hasInternal = hasInternal;
+    this.#families = new Set(Object.keys(hooks).flatMap((name) => familyOf(name) ?? []));
+  }
+
+  plan(hook: string): Plan {
+    this.#plans ??= this.#planned();
+    return this.#plans.get(hook) ?? NO_HANDLERS;
+  }
+
+  /**
+   * Replaces the handlers of a plugin. Returns the diagnostics of those that were not accepted. `absent`: the plugin does not serve; its
+   * handlers stay in the plans, and fail with this reason.
+   */
+  set(plugin: Plugin, home: Home, registration: Pick<Registration, "handlers">, absent?: CallError): string[] {
+    const diagnostics: string[] = [];
+    const listed: Listed[] = [];
+    for (const [index, { hook: key, options, sees = BOTH, function: declared }] of registration.handlers.entries()) {
+      // A function, not a handler; see functions.ts.
+      if (declared) continue;
+      const hook = this.hook(key);
+      const forbidden = hook && missingPermission(hook, plugin);
+      const refusal = hook
+        ? (this.#switchedOff(hook, key) ?? forbidden ?? notAccepted(key, options.priority ?? 0, plugin))
+        : `there is no hook named "${oneLine(key, LIMITS.call.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
+      if (refusal !== undefined) {
+        diagnostics.push(refusal);
+        // SECURITY: a required plugin without the permission counts as absent. test/contract/required.test.ts
+        if (!plugin.isRequired || refusal !== forbidden) continue;
+      }
+      const budget = callBudget(hook!, plugin.hooks, options);
+      listed.push({
+        plugin,
+        home,
+        index,
+        key,
+        order: index,
+        priority: options.priority ?? 0,
+        filter: filterOf(options),
+        needsAuthority: options.requiresToolAuthority === true,
+        seesContext: sees === BOTH,
+        isReentrant: options.reentrant === true,
+        budget,
+        options,
+        callCount: this.#callCounts.of(plugin.id, key),
+        failure: plugin.isRequired ? "closed" : undefined,
+        absent: absent ?? (refusal === undefined ? undefined : ownError("ERR_CALL_REFUSED", { detail: refusal })),
+      });
+    }
+    this.#byPlugin.set(plugin, listed);
+    this.#unknown.delete(plugin);
+    if (listed.some((handler) => handler.absent)) this.#absent.add(plugin);
+    else this.#absent.delete(plugin);
+    this.#changed();
+    return diagnostics;
+  }
+
+  /**
+   * The plugin does not serve, and its hooks are not known: every run lists it. A required plugin blocks every hook; another decides nothing.
+   */
+  setUnknown(plugin: Plugin, home: Home, absent: CallError): void {
+    this.#byPlugin.delete(plugin);
+    this.#absent.add(plugin);
+    this.#unknown.set(plugin, {
+      plugin,
+      home,
+      index: 0,
+      priority: 0,
+      filter: undefined,
+      needsAuthority: false,
+      seesContext: false,
+      isReentrant: false,
+      budget: callBudget(Object.values(this.#hooks)[0]!, plugin.hooks, {}),
+      options: {},
+      callCount: new CallCount(new PluginCost()),
+      failure: plugin.isRequired ? "closed" : "open",
+      absent,
+    });
+    this.#changed();
+  }
+
+  /** A plugin has moved to another lane: the segments of the plans are no longer right. */
+  moved(): void {
+    this.#plans = undefined;
+  }
+
+  remove(plugin: Plugin): void {
+    const wasListed = this.#byPlugin.delete(plugin);
+    const wasAbsent = this.#absent.delete(plugin);
+    this.#unknown.delete(plugin);
+    if (wasListed || wasAbsent) this.#changed();
+  }
+
+  handlersOf(plugin: Plugin): readonly (Handler & { readonly key: string })[] {
+    return this.#byPlugin.get(plugin) ?? [];
+  }
+
+  /** The handlers that a lazy plugin will have, with their budgets, unless it registers others when it loads. */
+  asAccepted({ hooks, activationHooks = [] }: Plugin): { key: string; priority: number; budget: CallBudget; options: HandlerOptions }[] {
+    return activationHooks.flatMap(({ hook, priority }) => {
+      const known = this.hook(hook);
+      return known ? { key: hook, priority, budget: callBudget(known, hooks, { priority }), options: { priority } } : [];
+    });
+  }
+
+  /** The definition for a hook's name, or for a family of internal events. */
+  hook(key: string): AnyHook | undefined {
+    return this.#hooks[key] ?? this.#anyOf(key);
+  }
+
+  #switchedOff({ internal }: AnyHook, key: string): string | undefined {
+    if (!internal || this.#hasInternal) return undefined;
+    return `nobody hears "${key}": internal events are switched off by hooks.internal.enabled`;
+  }
+
+  /** One hook of a family: all of them have the same budgets and permissions. */
+  #anyOf(family: string): AnyHook | undefined {
+    if (!this.#families.has(family)) return undefined;
+    return Object.values(this.#hooks).find((hook) => familyOf(hook.name) === family);
+  }
+
+  #changed(): void {
+    this.#plans = undefined;
+    this.isWhole = this.#absent.size === 0;
+  }
+
+  #planned(): ReadonlyMap<string, Plan> {
+    const all = [...this.#byPlugin.values()]
+      .flat()
+      .toSorted((a, b) => b.priority - a.priority || inOrder(a.plugin, b.plugin) || a.order - b.order);
+    const plans = new Map<string, Plan>();
+    for (const name of Object.keys(this.#hooks)) {
+      const family = familyOf(name);
+      const plan = [...all.filter(({ key }) => key === family), ...all.filter(({ key }) => key === name), ...this.#unknown.values()];
+      if (plan.length > 0) plans.set(name, plan);
+    }
+    return plans;
+  }
+}

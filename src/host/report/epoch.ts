@@ -1,0 +1,12 @@
+/** Trusted side: moments of performance.now(), which costs less and never jumps, as milliseconds since 1970. */
+
+/** Below this, the clocks agree: a moment must not change between two readers. Above, somebody has set the clock, or the machine slept. */
+const TOLERATED_MS = 100;
+
+let originMs = Date.now() - performance.now();
+
+export function epochMs(momentMs: number): number {
+  const freshMs = Date.now() - performance.now();
+  if (Math.abs(freshMs - originMs) > TOLERATED_MS) originMs = freshMs;
+  return Math.round(originMs + momentMs);
+}

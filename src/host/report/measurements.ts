@@ -1,0 +1,145 @@
+/**
+ * Trusted side: what a host counts of itself, always, for `host.stats`. Calls are counted where plans are (plugins/call-counts.ts); here
+ * are runs by hook, and rarer things by plugin. A plugin's words are never a key: services that Creel does not have are all "other".
+ */
+import { ERRORS } from "../../protocol/errors.ts";
+import type { HookStats } from "../../protocol/live-report.ts";
+import type { Decision, Outcome } from "../../protocol/outcome.ts";
+import { permissionOf } from "../audit/usage.ts";
+import { BucketCounts } from "./bucket-counts.ts";
+import type { HostEvents } from "./events.ts";
+
+type Counts = Record<string, number>;
+
+/** Counted from the start, so that a series exists before the first time. */
+const SERVICES = ["fetch", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
+const USES = ["kv", "schedule", "session:get", "session:patch", "fs"] as const;
+const RESOLUTIONS = ["allow-once", "allow-always", "deny", "timeout", "cancelled"] as const;
+
+export interface PluginCounts {
+  replacements: number;
+  droppedLogLines: number;
+  heapBytes: number | undefined;
+  readonly fetches: Counts;
+  readonly refusals: Counts;
+  readonly permissionUses: Counts;
+  readonly approvals: Counts;
+}
+
+interface HookCounts {
+  readonly runs: Counts;
+  readonly duration: BucketCounts;
+}
+
+export class Measurements {
+  readonly openedAt = Date.now();
+  readonly recursions: Counts = zeros(["depth", "rate"]);
+  readonly approvalWait = new BucketCounts();
+  readonly #hooks = new Map<string, HookCounts>();
+  readonly #plugins = new Map<string, PluginCounts>();
+  readonly #restarts = new Map<string, { readonly plugin?: string; readonly reason: string; count: number }>();
+  pendingApprovals = 0;
+
+  constructor(events: HostEvents) {
+    for (const { reason } of REASONS) this.#restarts.set(`undefined ${reason}`, { reason, count: 0 });
+    events.on("replaced", ({ plugin }) => (this.plugin(plugin).replacements += 1));
+    events.on("recursion", ({ limit }) => increase(this.recursions, limit));
+    events.on("restart", ({ why, culprit }) => this.#restarted(reasonOf(why), culprit));
+    events.on("refused", ({ plugin, service }) => increase(this.plugin(plugin).refusals, serviceOf(service)));
+    events.on("approval", ({ what, runId, waitedMs = 0 }) => {
+      if (what === "asked") this.pendingApprovals += 1;
+      else {
+        this.pendingApprovals -= 1;
+        this.approvalWait.add(waitedMs, runId, performance.now());
+      }
+    });
+  }
+
+  /** On the path of every call. */
+  run({ hook, decision, runId, approval }: Outcome, wallMs: number, nowMs: number): void {
+    const { runs, duration } = this.#hook(hook);
+    runs[decision] = (runs[decision] ?? 0) + 1;
+    duration.add(wallMs, runId, nowMs);
+    if (approval) for (const { pluginId, resolution } of approval.requests) increase(this.plugin(pluginId).approvals, resolution);
+  }
+
+  /** A service has answered. */
+  used(plugin: string, service: string): void {
+    const permission = permissionOf(service);
+    if (permission !== undefined) increase(this.plugin(plugin).permissionUses, permission);
+  }
+
+  requested(plugin: string, isGranted: boolean): void {
+    increase(this.plugin(plugin).fetches, isGranted ? "granted" : "refused");
+  }
+
+  plugin(id: string): PluginCounts {
+    let own = this.#plugins.get(id);
+    if (own) return own;
+    own = {
+      replacements: 0,
+      droppedLogLines: 0,
+      heapBytes: undefined,
+      fetches: zeros(["granted", "refused"]),
+      refusals: zeros(SERVICES),
+      permissionUses: zeros(USES),
+      approvals: zeros(RESOLUTIONS),
+    };
+    this.#plugins.set(id, own);
+    return own;
+  }
+
+  /** Of these hooks, with the decisions they can end with, and of all others that were run. */
+  hooks(listened: ReadonlyMap<string, readonly Decision[]>): HookStats[] {
+    for (const [hook, decisions] of listened) for (const decision of decisions) this.#hook(hook).runs[decision] ??= 0;
+    return Array.from(this.#hooks, ([hook, { runs, duration }]) => ({ hook, runs: { ...runs }, duration: duration.report() }));
+  }
+
+  restarts(): { readonly plugin?: string; readonly reason: string; readonly count: number }[] {
+    return Array.from(this.#restarts.values(), (one) => ({ ...one }));
+  }
+
+  #hook(name: string): HookCounts {
+    let own = this.#hooks.get(name);
+    if (!own) this.#hooks.set(name, (own = { runs: { pass: 0 }, duration: new BucketCounts() }));
+    return own;
+  }
+
+  #restarted(reason: string, plugin: string | undefined): void {
+    const key = `${plugin} ${reason}`;
+    const known = this.#restarts.get(key);
+    if (known) known.count += 1;
+    else this.#restarts.set(key, { ...(plugin !== undefined && { plugin }), reason, count: 1 });
+  }
+}
+
+function zeros(keys: readonly string[]): Counts {
+  return Object.fromEntries(keys.map((key) => [key, 0]));
+}
+
+function increase(counts: Counts, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1;
+}
+
+/** SECURITY: the name of a service that does not exist is the plugin's word, and must not become a label. test/host/report/measurements.test.ts */
+function serviceOf(service: string): string {
+  return permissionOf(service) ?? (service.startsWith("fetch") ? "fetch" : "other");
+}
+
+/** The beginnings of the messages that say why a sandbox was replaced; what follows has numbers. */
+const REASONS = (
+  [
+    ["died", "ERR_SANDBOX_DIED"],
+    ["frozen", "ERR_SANDBOX_FROZEN"],
+    ["link", "ERR_SANDBOX_LINK"],
+    ["memory", "ERR_SANDBOX_MEMORY"],
+    ["protocol", "ERR_SANDBOX_PROTOCOL"],
+    ["stuck", "ERR_SANDBOX_STUCK"],
+    ["wedged", "ERR_SANDBOX_WEDGED"],
+  ] as const
+).map(([reason, code]) => ({ reason, beginning: ERRORS[code].message.split("{")[0]! }));
+
+/** One word for why a sandbox was replaced: texts have numbers in them, and labels must not. */
+export function reasonOf(why: string): string {
+  return REASONS.find(({ beginning }) => beginning.length > 0 && why.startsWith(beginning))?.reason ?? "died";
+}

@@ -1,0 +1,115 @@
+/** Trusted side: what `host.runs` and `host.runDetail` tell: the runs in flight and the latest ones that have ended, with their data. */
+import { LIMITS } from "../../protocol/limits.ts";
+import type { RunDetail, RunRecord } from "../../protocol/live-report.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { Sanitiser } from "../audit/sanitiser.ts";
+import { runEntry } from "../audit/run-entry.ts";
+import type { RunInput } from "../run/run-input.ts";
+import type { HostEvents } from "./events.ts";
+import { LogRing } from "./log-ring.ts";
+import { endedRecord, flyingRecord, matches } from "./run-record.ts";
+import type { RunFilter } from "./run-record.ts";
+import { RunRing } from "./run-ring.ts";
+import type { EndedRun } from "./run-ring.ts";
+
+export interface RunHistoryOptions {
+  readonly events: HostEvents;
+  readonly sanitiser: () => Sanitiser;
+  /** False: the operator wants no events shown; see `audit.events`. */
+  readonly hasEvents: boolean;
+  /** The runs in the lanes. */
+  readonly inLanes: () => RunInput[];
+}
+
+export class RunHistory {
+  readonly #options: RunHistoryOptions;
+  readonly #ring = new RunRing();
+  readonly #logs = new LogRing();
+  /** Runs that wait for a user and for nothing else: no lane has them. */
+  readonly #asking = new Set<RunInput>();
+
+  constructor(options: RunHistoryOptions) {
+    this.#options = options;
+    options.events.on("log", ({ seq, at, plugin, level, text, runId }) => {
+      if (runId !== undefined) this.#logs.add({ seq, at, plugin, level, text, runId });
+    });
+  }
+
+  /** On the path of every call. */
+  ended(seq: number, input: RunInput, outcome: Outcome | undefined, endedMs: number): void {
+    this.#ring.add(seq, input, outcome, endedMs);
+  }
+
+  asks(input: RunInput): void {
+    this.#asking.add(input);
+  }
+
+  answered(input: RunInput): void {
+    this.#asking.delete(input);
+  }
+
+  /** The latest first; those in flight before all others. */
+  runs(filter: RunFilter = {}): RunRecord[] {
+    const { since = 0, limit = LIMITS.report.runs } = filter;
+    const found: RunRecord[] = [];
+    for (const input of this.#flying()) {
+      if (found.length >= limit) return found;
+      if (matches({ input }, filter)) found.push(flyingRecord(this.#options.events.seq, input));
+    }
+    for (const run of this.#ring.latest()) {
+      if (found.length >= limit || run.seq <= since) break;
+      if (matches(run, filter)) found.push(endedRecord(run));
+    }
+    return found;
+  }
+
+  detail(runId: string): RunDetail | undefined {
+    const ended = this.#ring.find(runId);
+    if (ended) return this.#endedDetail(ended);
+    const input = this.#flying().find((one) => one.runId === runId);
+    if (!input) return undefined;
+    const sanitiser = this.#options.sanitiser();
+    return {
+      ...flyingRecord(this.#options.events.seq, input),
+      ...(this.#options.hasEvents && { event: sanitiser.json(input.eventText), context: sanitiser.json(input.contextText) }),
+      ...this.#related(input),
+    };
+  }
+
+  #endedDetail(run: EndedRun): RunDetail {
+    const { input, outcome } = run;
+    const record = endedRecord(run);
+    if (!outcome) return { ...record, ...this.#related(input) };
+    const { event, context, result, reason, calls } = runEntry(input, outcome, this.#options.sanitiser(), this.#options.hasEvents);
+    return {
+      ...record,
+      ...(reason !== undefined && { reason }),
+      ...(event !== undefined && { event }),
+      ...(context !== undefined && { context }),
+      ...(result !== undefined && { result }),
+      steps: calls.map(({ saw, returned, changed }) => ({
+        ...(saw !== undefined && { saw }),
+        ...(returned !== undefined && { returned }),
+        ...(changed !== undefined && { changed }),
+      })),
+      ...this.#related(input),
+    };
+  }
+
+  #related({ runId, chain }: RunInput): Pick<RunDetail, "logs" | "caused" | "causedBy"> {
+    const causedBy = chain.runIds.at(-1);
+    const sanitiser = this.#options.sanitiser();
+    const isCaused = (input: RunInput): boolean => input.chain.runIds.at(-1) === runId;
+    const ended = Array.from(this.#ring.latest(), ({ input }) => input);
+    return {
+      logs: this.#logs.of(runId).map((line) => ({ ...line, text: sanitiser.words(line.text, LIMITS.audit.valueChars) })),
+      caused: [...this.#flying(), ...ended].filter(isCaused).map((input) => input.runId),
+      ...(causedBy !== undefined && { causedBy }),
+    };
+  }
+
+  /** The latest first. A run may be in several lanes. */
+  #flying(): RunInput[] {
+    return [...new Set([...this.#asking, ...this.#options.inLanes()])].toSorted((a, b) => b.startedMs - a.startedMs);
+  }
+}

@@ -1,0 +1,66 @@
+/** Trusted side: a run of the ring, or one in flight, as readers see it. */
+import type { RecordedChain, RunRecord } from "../../protocol/live-report.ts";
+import type { Chain } from "../causality/causes.ts";
+import type { RunInput } from "../run/run-input.ts";
+import { epochMs } from "./epoch.ts";
+import { recordedCalls } from "./run-calls.ts";
+import type { EndedRun } from "./run-ring.ts";
+
+/** Which runs; a run must match all that is given. */
+export interface RunFilter {
+  /** Only runs that ended after the fact with this number, and those in flight. */
+  readonly since?: number | undefined;
+  /** The latest ones, at most. */
+  readonly limit?: number | undefined;
+  readonly hook?: string | undefined;
+  /** A plugin that was called, or skipped. */
+  readonly plugin?: string | undefined;
+  /** A decision. Runs in flight have none. */
+  readonly decision?: string | undefined;
+}
+
+export function chainOf({ rootRunId, depth, path, runIds, by }: Chain): RecordedChain {
+  return { rootRunId, depth, path, runIds, ...(by !== undefined && { by }) };
+}
+
+export function endedRecord({ seq, input, outcome, endedMs }: EndedRun): RunRecord {
+  const approval = outcome?.approval;
+  return {
+    ...recordOf(seq, input),
+    wallMs: endedMs - input.startedMs,
+    ...(outcome && { decision: outcome.decision }),
+    ...(outcome?.by !== undefined && { by: outcome.by }),
+    ...(typeof outcome?.reason === "string" ? { reason: outcome.reason } : !outcome && { reason: ABORTED }),
+    ...(approval && { approval }),
+    calls: outcome ? recordedCalls(input, outcome.calls, endedMs) : [],
+  };
+}
+
+const ABORTED = "the gateway aborted the run";
+
+/** `seq`: of the latest fact. */
+export function flyingRecord(seq: number, input: RunInput): RunRecord {
+  return { ...recordOf(seq, input), calls: [] };
+}
+
+function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput): RunRecord {
+  return {
+    seq,
+    at: epochMs(startedMs),
+    runId,
+    hook: hook.name,
+    ...(activateMs > 0 && { activateMs }),
+    chain: chainOf(chain),
+    calls: [],
+  };
+}
+
+export function matches(
+  { input, outcome }: { readonly input: RunInput; readonly outcome?: EndedRun["outcome"] },
+  filter: RunFilter,
+): boolean {
+  const { hook, plugin, decision } = filter;
+  if (hook !== undefined && input.hook.name !== hook) return false;
+  if (decision !== undefined && outcome?.decision !== decision) return false;
+  return plugin === undefined || input.plan.some((handler) => handler.plugin.id === plugin);
+}

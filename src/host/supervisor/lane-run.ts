@@ -1,0 +1,77 @@
+/**
+ * Trusted side: a run in one lane: what the host asks for, what the lane answers, and how much time it has. Lane
+ * answers are untrusted.
+ */
+import type { CallReply, CallRequest, StepReply } from "../../transport/call-frames.ts";
+import type { Frame } from "../../transport/frames.ts";
+import type { Route } from "../../protocol/messages/host-lane.ts";
+import type { LaneClient } from "./lane-client.ts";
+import { firstOpen, isFan } from "./unit-loss.ts";
+
+/** How one step of a run ended. The body is a result or an error, as the guest wrote it. */
+export type StepAnswer = Omit<StepReply, "step">;
+
+/** What a lane answered. */
+export interface Answers {
+  /** By position in the route. Undefined for steps before `from`, and for those that the lane left to the host. */
+  readonly steps: readonly (StepAnswer | undefined)[];
+  /**
+   * The unit was lost through no fault of theirs: the host has to retry the steps without an answer, up to this one.
+   */
+  readonly retry?: { readonly spentMs: number; readonly until: number };
+  /** Where it was, for how many-th time, and how many calls shared the entry into the cell. Missing: the host answered by itself. */
+  readonly lane?: number;
+  readonly attempt?: number;
+  readonly batch?: number;
+}
+
+export type RunRequest = Omit<CallRequest, "id" | "route"> & { readonly route: Route; readonly attempt: number };
+
+/** The code that started a run. It is called exactly once, unless it cancelled the run. */
+export interface Receiver {
+  /** The run that this is a part of. */
+  readonly input?: object;
+  answered(answers: Answers, lane: LaneClient): void;
+}
+
+export interface PendingRun {
+  readonly id: number;
+  readonly request: RunRequest;
+  readonly answers: (StepAnswer | undefined)[];
+  readonly receiver: Receiver;
+  readonly frame: Frame;
+  /** When the host began to time it (overdue.ts); 0: it is too young for that. */
+  timedSinceMs: number;
+  isSent: boolean;
+  /** A reply came that was not the last: the lane sends one when it is about to enter, or waits for, the next step. */
+  isPartlyAnswered: boolean;
+  /** Stops its timer, once it has one. */
+  settled: (() => void) | undefined;
+}
+
+/** Puts a reply's steps where they belong. Throws when the lane answers a step that the route does not have. */
+export function takeReply(reply: CallReply, route: Route, answers: (StepAnswer | undefined)[]): void {
+  for (const answer of reply.steps) {
+    if (answer.step >= route.steps.length) throw new RangeError("a reply to a step that was not asked for");
+    answers[answer.step] ??= answer;
+  }
+}
+
+/** Wall time that a run may take in its lane: the sum of its steps, or the longest one if they run side by side. */
+export function budgetOf({ route, from, spentMs }: Pick<RunRequest, "route" | "from" | "spentMs">): number {
+  const walls = route.steps.slice(from).map((step) => step[2]);
+  const budgetMs = isFan(route) ? Math.max(0, ...walls) : walls.reduce((sum, wallMs) => sum + wallMs, 0);
+  return Math.max(1, budgetMs - spentMs);
+}
+
+/**
+ * Answers the steps that were running. Side by side that is every open step, in a chain only the first: later ones had
+ * not started.
+ */
+export function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): Answers {
+  const { route, from } = request;
+  if (isFan(route)) return { steps: route.steps.map((_, at) => answers[at] ?? answer) };
+  const open = firstOpen(answers, from);
+  if (open < route.steps.length) answers[open] = answer;
+  return { steps: answers };
+}

@@ -1,0 +1,105 @@
+/**
+ * Trusted side: runs that a lane has not answered in time. The lane keeps budgets by itself. If it did not, it is busy
+ * with other runs, starting, or stuck. The run is answered as timed out either way; only a lane that stays silent is
+ * replaced.
+ */
+import pTimeout from "p-timeout";
+import { errorMessage } from "../../protocol/errors.ts";
+import { LIMITS, turnMs } from "../../protocol/limits.ts";
+import { budgetOf, fillOpen } from "./lane-run.ts";
+import type { Answers, PendingRun } from "./lane-run.ts";
+import type { Outbox } from "./outbox.ts";
+import type { PendingRuns } from "./pending-runs.ts";
+import { failure } from "./unit-loss.ts";
+
+/** A lane that sends other messages, but no reply, gets this many times as long as a silent one. */
+const PATIENCE = 3;
+
+export interface OverdueOptions {
+  readonly pending: PendingRuns<PendingRun>;
+  readonly outbox: Outbox;
+  /** No run of this lane is ever late. */
+  readonly isTimeless?: boolean;
+  /** Makes sure that a late reply is not merely unread, on either side. */
+  kick(): void;
+  settle(run: PendingRun, answers: Answers): void;
+  /** The lane is stuck. */
+  replace(why: string): void;
+}
+
+export class Overdue {
+  readonly #options: OverdueOptions;
+  /** Messages from the lane, and runs that it has answered. */
+  messages = 0;
+  answered = 0;
+  #isWatching = false;
+  #suspicion: NodeJS.Timeout | undefined;
+
+  constructor(options: OverdueOptions) {
+    this.#options = options;
+    this.#isWatching = options.isTimeless === true;
+  }
+
+  /** Is there a run that was sent a while ago, and is not answered? */
+  get isOverdue(): boolean {
+    return this.#options.pending.all().some(({ isSent, timedSinceMs }) => isSent && timedSinceMs > 0);
+  }
+
+  /**
+   * A run was added. Most runs end before a timer of their own would be worth its cost, so only those that have grown
+   * old get one.
+   */
+  watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    setTimeout(() => this.#timeOld(), LIMITS.call.youngRunMs).unref();
+  }
+
+  /** The unit is gone. */
+  stop(): void {
+    clearTimeout(this.#suspicion);
+    this.#suspicion = undefined;
+  }
+
+  #timeOld(): void {
+    this.#isWatching = false;
+    this.#options.kick();
+    for (const run of this.#options.pending.all()) if (!run.settled) this.#time(run);
+  }
+
+  #time(run: PendingRun): void {
+    const milliseconds = budgetOf(run.request) + LIMITS.sandbox.laneGraceMs;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    run.settled = resolve;
+    run.timedSinceMs = performance.now();
+    void pTimeout(promise, { milliseconds, fallback: () => this.#giveUp(run, milliseconds) });
+  }
+
+  #giveUp(run: PendingRun, ms: number): void {
+    const { outbox } = this.#options;
+    if (run.isSent || outbox.isChoked) this.#suspect();
+    if (!run.isSent) outbox.withdraw(run);
+    this.#options.settle(run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallUs: ms * 1000 }));
+  }
+
+  /** A lane that sends nothing for longer than any turn in it may take is stuck. */
+  #suspect(): void {
+    if (this.#suspicion) return;
+    let longestMs = 0;
+    for (const { request } of this.#options.pending.all()) for (const step of request.route.steps) longestMs = Math.max(longestMs, step[3]);
+    this.#awaitSign(turnMs(longestMs), 1);
+  }
+
+  #awaitSign(allowedMs: number, times: number): void {
+    const { messages, answered } = this;
+    const { outbox } = this.#options;
+    this.#suspicion = setTimeout(() => {
+      this.#suspicion = undefined;
+      if (this.answered !== answered || !outbox.isReady) return;
+      const isSilent = this.messages === messages && times === 1;
+      if (!isSilent && !this.isOverdue && !outbox.isChoked) return;
+      if (!isSilent && times < PATIENCE) return this.#awaitSign(allowedMs, times + 1);
+      this.#options.replace(errorMessage("ERR_SANDBOX_STUCK", { ms: allowedMs * times }));
+    }, allowedMs).unref();
+  }
+}

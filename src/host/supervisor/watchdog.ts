@@ -1,0 +1,187 @@
+/**
+ * Trusted side: looks after one unit. The unit's stall detector reports long turns; the watchdog pings the process and
+ * reads its memory. When V8 cannot stop a turn, or the process does not answer or takes too much memory, the watchdog
+ * has the unit replaced, and names the cell that was executing. It runs in the gateway's process, where no plugin can
+ * starve it.
+ */
+import { setImmediate } from "node:timers";
+import { errorMessage } from "../../protocol/errors.ts";
+import { LIMITS, turnMs } from "../../protocol/limits.ts";
+import type { StalledTurn } from "../../protocol/messages/host-lane.ts";
+import { failure } from "./unit-loss.ts";
+import type { Culprit } from "./unit-loss.ts";
+import { Growth } from "./memory-growth.ts";
+import type { LaneUnit } from "./unit.ts";
+
+/** A turn that was reported at most this many looks ago, and is not known to be over, still lasts. */
+const FRESH_LOOKS = 4;
+
+export interface Diagnosis {
+  readonly why: string;
+  /** The culprit's lane, if one lane is to blame. */
+  readonly lane?: number;
+  readonly culprit?: Culprit;
+  readonly begun?: number;
+}
+
+export interface WatchdogOptions {
+  readonly memoryBytes: number;
+  /** CPU budget of a turn; undefined: no such cell is in that lane. */
+  cpuMsOf(turn: StalledTurn): number | undefined;
+  /** Has the unit a run that it should have answered by now? */
+  isOverdue(): boolean;
+  /** Is a turn over, according to its run? */
+  isOver(turn: StalledTurn): boolean;
+  /** Is any other lane of the unit busy? */
+  isBusyBeside(lane: number): boolean;
+  replace(diagnosis: Diagnosis): void;
+}
+
+/** A turn as it was last reported. */
+interface Sight {
+  readonly turn: StalledTurn;
+  readonly atMs: number;
+  /** How many reports in a row found the thread asleep, with no CPU time in between. */
+  readonly idleLooks: number;
+  /** CPU time of the turn when the host first knew that V8 was told to stop it. */
+  readonly lateCpuMs: number | undefined;
+}
+
+export class Watchdog {
+  readonly #unit: LaneUnit;
+  readonly #options: WatchdogOptions;
+  #timer: NodeJS.Timeout | undefined;
+  /** Looks since the last beat. Looks rather than time, so that a gateway that was busy itself replaces no unit. */
+  #silent = 0;
+  /** The last long turn of each lane. */
+  readonly #sights = new Map<number, Sight>();
+  readonly #growth = new Growth();
+
+  constructor(unit: LaneUnit, options: WatchdogOptions) {
+    this.#unit = unit;
+    this.#options = options;
+    unit.observe({
+      stalled: (turn) => this.#stalled(turn),
+      grown: (growth) => this.#growth.reported(growth),
+      beat: () => {
+        this.#silent = 0;
+      },
+      protocolError: (why) => this.#replace({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: why }) }),
+    });
+    this.#look();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /**
+   * More often while a run is overdue; a look costs a file read and a ping. A busy event loop runs timers before it
+   * reads sockets, so an immediate lets it first read what the sandbox has reported meanwhile.
+   */
+  #look(): void {
+    const isOverdue = this.#options.isOverdue();
+    const paceMs = isOverdue ? LIMITS.sandbox.superviseMs : LIMITS.sandbox.watchIdleMs;
+    this.#timer = setTimeout(() => setImmediate(() => this.#timer && this.#look()), paceMs).unref();
+    const bytes = this.#unit.rssBytes?.();
+    if (bytes !== undefined && this.#checkMemory(bytes)) return;
+    if (!isOverdue || !this.#unit.ping) {
+      this.#silent = 0;
+      return;
+    }
+    this.#silent += 1;
+    if (this.#silent > LIMITS.sandbox.lostBeats) return this.#replace({ why: errorMessage("ERR_SANDBOX_FROZEN") });
+    this.#unit.ping();
+  }
+
+  /** True: the process is too large. */
+  #checkMemory(bytes: number): boolean {
+    const { memoryBytes } = this.#options;
+    if (bytes > memoryBytes) {
+      const why = errorMessage("ERR_SANDBOX_MEMORY", { mb: Math.round(bytes / 2 ** 20), limit: Math.round(memoryBytes / 2 ** 20) });
+      const culprit = this.#growth.culprit(bytes, this.#lasting());
+      this.#replace(culprit ? { why, ...culprit } : { why: `${why}; no single plugin explains it` });
+      return true;
+    }
+    if (this.#growth.note(bytes, memoryBytes)) this.#unit.tighten?.();
+    return false;
+  }
+
+  /** Turns that last at this moment, as far as the host knows. */
+  #lasting(): StalledTurn[] {
+    const sinceMs = performance.now() - LIMITS.sandbox.watchMs * FRESH_LOOKS;
+    return [...this.#sights.values()].filter(({ atMs, turn }) => atMs >= sinceMs && !this.#options.isOver(turn)).map(({ turn }) => turn);
+  }
+
+  #stalled(turn: StalledTurn): void {
+    this.#silent = 0;
+    const cpuMs = this.#options.cpuMsOf(turn);
+    if (cpuMs === undefined)
+      return this.#replace({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: "a turn of a cell that is not in that lane" }) });
+    // The sandbox reports the timeout that V8 was given. It cannot be longer than the longest one there is.
+    const allowedMs = Math.min(turn.limitMs, turnMs(cpuMs));
+    const sight = this.#see(turn, turn.stalledMs >= allowedMs);
+    if (turn.stalledMs < allowedMs) return;
+    const isParked = sight.idleLooks >= LIMITS.sandbox.parkedLooks;
+    if (!isParked && !isWedged(turn, sight, cpuMs, allowedMs)) {
+      // No plugin is to blame for CPU time that the thread did not get.
+      const ms = Math.round(turn.stalledMs);
+      if (turn.stalledMs >= Math.max(LIMITS.sandbox.starvedMs, allowedMs * LIMITS.sandbox.stuckFactor))
+        this.#replace({ why: errorMessage("ERR_SANDBOX_STUCK", { ms }) });
+      return;
+    }
+    this.#replace({ why: errorMessage("ERR_SANDBOX_WEDGED", { ms: Math.round(turn.stalledMs) }), ...blame(turn, isParked) });
+  }
+
+  #see(turn: StalledTurn, isLate: boolean): Sight {
+    const last = this.#sights.get(turn.lane);
+    const before = last?.turn.turn === turn.turn && last.turn.cell === turn.cell ? last : undefined;
+    const isIdle = before !== undefined && turn.isAsleep === true && turn.cpuMs !== undefined && turn.cpuMs === before.turn.cpuMs;
+    const sight: Sight = {
+      turn,
+      atMs: performance.now(),
+      idleLooks: isIdle ? before.idleLooks + 1 : 0,
+      lateCpuMs: before?.lateCpuMs ?? (isLate ? turn.cpuMs : undefined),
+    };
+    this.#sights.set(turn.lane, sight);
+    return sight;
+  }
+
+  /**
+   * The cell that was executing when the unit died, if there is no doubt: one turn lasted, and no other lane was busy.
+   */
+  suspect(): Partial<Diagnosis> {
+    const [turn, ...others] = this.#lasting();
+    return turn && others.length === 0 && !this.#options.isBusyBeside(turn.lane) ? blame(turn, true) : {};
+  }
+
+  #replace(diagnosis: Diagnosis): void {
+    if (this.#timer === undefined) return;
+    this.stop();
+    this.#options.replace(diagnosis);
+  }
+}
+
+/**
+ * V8 was told to stop the turn, and cannot: the thread has used its budget, and then a good deal of CPU time more. A
+ * thread that waits for a CPU, or for the lock that isolated-vm's timer holds while it stops the turn, uses none,
+ * however long that takes.
+ */
+function isWedged({ stalledMs, cpuMs }: StalledTurn, { lateCpuMs }: Sight, budgetMs: number, allowedMs: number): boolean {
+  if (cpuMs === undefined || lateCpuMs === undefined) return stalledMs >= allowedMs * LIMITS.sandbox.stuckFactor;
+  // Until V8 was told, the thread cannot have used more CPU time than wall time.
+  return cpuMs >= budgetMs + LIMITS.call.stopCpuMs && cpuMs - Math.min(lateCpuMs, allowedMs) >= LIMITS.call.stopCpuMs;
+}
+
+/** V8 parks a thread inside a cell that has run out of memory. */
+function blame(turn: StalledTurn, isMemory: boolean): Pick<Diagnosis, "lane" | "culprit" | "begun"> {
+  const { lane, cell, run, step, begun, stalledMs, cpuMs } = turn;
+  const status = isMemory ? "memory" : "cpu";
+  const answer = {
+    ...failure(status, "ERR_CALL_WEDGED", { ms: Math.round(stalledMs) }),
+    wallUs: Math.round(stalledMs * 1000),
+    cpuUs: Math.round((cpuMs ?? 0) * 1000),
+  };
+  return { lane, begun, culprit: { cell, run, step, answer } };
+}

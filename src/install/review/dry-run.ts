@@ -1,0 +1,93 @@
+/**
+ * Trusted side: the dry run. Loads a plugin once in a separate sandbox without grants, and discards it, to see what it
+ * registers and what it tries at once. SECURITY: test/install/install.test.ts has plugins that try everything.
+ */
+import { channel } from "node:diagnostics_channel";
+import { setTimeout as wait } from "node:timers/promises";
+import type { PluginBundle } from "../../bundler/bundle.ts";
+import type { Facts } from "../../host/report/events.ts";
+import { oneLine } from "../../text/one-line.ts";
+import type { PluginReport } from "../../host/report/inspect.ts";
+import type { CreelConfig, PluginManifest } from "../../protocol/config/config.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { openHostWith } from "../../sdk/open-host.ts";
+import { silentLogger } from "../../host/report/silent-logger.ts";
+
+export interface DryRun {
+  readonly report: PluginReport;
+  /** The lines it logged. */
+  readonly log: readonly string[];
+  /** The requests that were refused. */
+  readonly refused: readonly string[];
+}
+
+export interface DryRunOptions {
+  readonly isolation: "process" | "thread";
+  readonly sandbox: CreelConfig["sandbox"];
+  /** The operator's configuration of the plugin, since some plugins register by it. */
+  readonly config: Record<string, unknown>;
+  /** How long it is watched after it has registered. */
+  readonly watchMs: number;
+}
+
+/** For people: a plugin may write without end. */
+const MAX_LINES = 20;
+const MAX_CHARS = 200;
+
+export async function dryRun(manifest: PluginManifest, bundle: PluginBundle, options: DryRunOptions): Promise<DryRun> {
+  const { id, name, version, description, contracts } = manifest;
+  const { isolation, sandbox, config, watchMs } = options;
+  // Before there is a host to ask: it speaks while it is loaded.
+  using log = heard("log");
+  using refused = heard("refused");
+  await using host = await openHostWith(
+    { isolation, lanes: 1, allowFailed: true, logger: silentLogger, config: { sandbox: { ...sandbox, spare: false } } },
+    {
+      isBare: true,
+      plugins: [
+        {
+          id,
+          name,
+          version,
+          description,
+          contractTools: contracts && (contracts.tools ?? []),
+          source: { bundle: async () => bundle },
+          config,
+          // Lets all hooks register, so that the review shows them. There is no conversation to read here.
+          // Its volume is empty, in memory, and discarded: a plugin may make a folder while it registers.
+          accepted: { grants: { fs: true }, hooks: { allowConversationAccess: true, allowInstallDecisions: true } },
+        },
+      ],
+    },
+  );
+  // Work that it started while it registered continues for a moment.
+  await wait(watchMs);
+  return {
+    report: host.inspect(id),
+    log: few(log.of(host.id).map(({ level, text }) => `${level}: ${text}`)),
+    refused: few(refused.of(host.id).map(({ message }) => message)),
+  };
+}
+
+interface Heard<K extends keyof Facts> extends Disposable {
+  of(host: string): Facts[K][];
+}
+
+/** Channels are shared by the process: whose a fact is, it says itself. */
+function heard<K extends keyof Facts>(name: K): Heard<K> {
+  const facts: (Facts[K] & { host: string })[] = [];
+  const listen = (fact: unknown): void => {
+    if (facts.length < LIMITS.install.dryRunFacts) facts.push(fact as Facts[K] & { host: string });
+  };
+  const source = channel(`creel:${name}`);
+  source.subscribe(listen);
+  return {
+    of: (host) => facts.filter((fact) => fact.host === host),
+    [Symbol.dispose]: () => source.unsubscribe(listen),
+  };
+}
+
+function few(lines: readonly string[]): string[] {
+  const once = [...new Set(lines.map((line) => oneLine(line, MAX_CHARS)))];
+  return once.length > MAX_LINES ? [...once.slice(0, MAX_LINES), `and ${once.length - MAX_LINES} more`] : once;
+}

@@ -1,0 +1,63 @@
+/**
+ * Trusted side: grants that need a second confirmation: permissions that the plugin never requested, and plain http
+ * addresses. Permissions that are granted already need none. SECURITY: test/install/review/grant-concerns.test.ts
+ */
+import { suggest } from "../../text/did-you-mean.ts";
+import { CreelError } from "../../protocol/errors.ts";
+import { acceptedBy, grantOf, isCovered } from "./permission-keys.ts";
+import type { Accepted } from "./permission-keys.ts";
+
+export interface Concern {
+  readonly key: string;
+  readonly isUnasked: boolean;
+  /** Plain http. */
+  readonly isInsecure: boolean;
+  /** The end of a sentence with the key that may have been meant. */
+  readonly hint: string;
+}
+
+/** The flags by which an operator without a terminal says that they mean it. */
+const UNASKED = "--unasked";
+const INSECURE = "--insecure";
+
+/** `asked`: the keys of the review, candidates of the scan included. `before`: what is granted already. */
+export function concernsOf(keys: Iterable<string>, asked: readonly string[], before: Accepted | undefined): Concern[] {
+  const requested = acceptedBy(asked, asked);
+  return [...keys].flatMap((key) => {
+    const grant = grantOf(key);
+    // A key that means nothing is refused elsewhere, with the keys that do.
+    if (!grant || (before && isCovered(grant, before))) return [];
+    const isUnasked = !isCovered(grant, requested);
+    const isInsecure = "fetch" in grant && grant.fetch.origin.startsWith("http:");
+    return isUnasked || isInsecure ? [{ key, isUnasked, isInsecure, hint: isUnasked ? suggest(key, asked) : "" }] : [];
+  });
+}
+
+/** The flags that a command for these keys needs. */
+export function flagsFor(keys: Iterable<string>, asked: readonly string[], before: Accepted | undefined): string[] {
+  const concerns = concernsOf(keys, asked, before);
+  return [
+    ...(concerns.some(({ isUnasked }) => isUnasked) ? [UNASKED] : []),
+    ...(concerns.some(({ isInsecure }) => isInsecure) ? [INSECURE] : []),
+  ];
+}
+
+export interface Meant {
+  readonly isUnasked: boolean;
+  readonly isInsecure: boolean;
+}
+
+/**
+ * Without a terminal: throws for the first concern that no flag confirms. `command` gives the command with the flags
+ * added.
+ */
+export function expectMeant(concerns: readonly Concern[], meant: Meant, plugin: string, command: (...flags: string[]) => string): void {
+  const flags = [
+    ...(meant.isUnasked || concerns.some(({ isUnasked }) => isUnasked) ? [UNASKED] : []),
+    ...(meant.isInsecure || concerns.some(({ isInsecure }) => isInsecure) ? [INSECURE] : []),
+  ];
+  for (const { key, isUnasked, isInsecure, hint } of concerns) {
+    if (isUnasked && !meant.isUnasked) throw new CreelError("ERR_GRANT_UNASKED", { plugin, key, hint, command: command(...flags) });
+    if (isInsecure && !meant.isInsecure) throw new CreelError("ERR_GRANT_INSECURE", { key, command: command(...flags) });
+  }
+}

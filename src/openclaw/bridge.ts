@@ -1,0 +1,50 @@
+/**
+ * `creel/openclaw`, the gateway's side: what a shim calls when OpenClaw registers it. OpenClaw requires this module, so neither it nor
+ * its imports await at the top level.
+ */
+import { setTimeout } from "node:timers/promises";
+import { registerDerived } from "./derived-events.ts";
+import { registerFunctions } from "./functions.ts";
+import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
+import { registerHooks } from "./hook-handlers.ts";
+import { registerInternal } from "./internal-events.ts";
+import { messageOf, sharedHost } from "./shared-host.ts";
+import { shimFacts } from "./shim-facts.ts";
+
+/** Modes in which OpenClaw only asks what a plugin is. */
+const METADATA: ReadonlySet<string> = new Set(["cli-metadata", "setup-only"]);
+
+/**
+ * OpenClaw undoes a reload whose services take longer than 5 s to start, and goes on with the native plugin. On a busy machine the
+ * sandbox takes longer, so the service then starts without it: the plugin's gates wait for the sandbox, call by call.
+ */
+const START_MS = 3_000;
+
+/** Registers a sandboxed plugin. Throws when the facts are not valid: the shim then keeps its gates shut. */
+export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<GatewaySdk>): void {
+  if (METADATA.has(api.registrationMode)) return;
+  const facts = shimFacts.parse(given);
+  const shared = sharedHost();
+  const attachment = { facts, api, sdk };
+  registerHooks(attachment, shared);
+  registerInternal(attachment, shared);
+  registerDerived(attachment, shared);
+  registerFunctions(attachment, shared);
+  api.lifecycle?.onDispose?.(() => shared.detach(attachment));
+  if (api.registrationMode !== "full") return;
+  shared.attach(attachment);
+  api.registerService({
+    id: `creel-${facts.id}`,
+    start: async () => {
+      const opened = shared.ready(attachment).catch((error: unknown) => {
+        api.logger.error(`creel: the sandbox did not open: ${messageOf(error)}`);
+      });
+      await Promise.race([opened, setTimeout(START_MS, undefined, { ref: false })]);
+    },
+    stop: () => shared.detach(attachment),
+  });
+}
+
+export { shimFacts } from "./shim-facts.ts";
+export type { ShimFacts } from "./shim-facts.ts";
+export type { GatewayApi, GatewaySdk } from "./gateway-api.ts";

@@ -1,0 +1,83 @@
+/** Trusted side: tools, commands and gateway methods of a sandboxed plugin, offered to OpenClaw in the plugin's name. */
+import type { FunctionOutcome } from "../protocol/messages/functions.ts";
+import type { Fields, GatewayTool } from "./gateway-api.ts";
+import type { Attachment, SharedHost } from "./shared-host.ts";
+import type { ShimFunction } from "./shim-facts.ts";
+
+/** What a function is told about its call: identities, no live objects. */
+const CALL_FIELDS = ["sessionKey", "sessionId", "agentId", "channel", "channelId", "senderId", "isAuthorizedSender", "accountId"] as const;
+
+export function registerFunctions(attachment: Attachment, shared: SharedHost): void {
+  const { facts, api } = attachment;
+  const of = (kind: string): ShimFunction[] => facts.functions.filter((one) => one.kind === kind);
+  for (const tool of of("tool"))
+    api.registerTool((ctx) => [toolOf(attachment, shared, tool, ctx)], {
+      names: [tool.name],
+      ...(tool.about.optional === true && { optional: true }),
+    });
+  for (const command of of("command")) api.registerCommand(commandOf(attachment, shared, command));
+  for (const { name, about } of of("method"))
+    api.registerGatewayMethod(
+      name,
+      async ({ params, respond }) => {
+        try {
+          const host = await shared.ready(attachment);
+          const { ok, payload, error } = Object(valueOf(await host.call({ method: name, plugin: facts.id }, params))) as Fields;
+          respond(ok === true, payload, error);
+        } catch (error) {
+          respond(false, undefined, { code: "UNAVAILABLE", message: (error as Error).message });
+        }
+      },
+      typeof about.scope === "string" ? { scope: about.scope } : {},
+    );
+}
+
+function toolOf(attachment: Attachment, shared: SharedHost, { name, about }: ShimFunction, ctx: Fields): GatewayTool {
+  const { facts } = attachment;
+  return {
+    name,
+    label: text(about.label) ?? name,
+    description: text(about.description) ?? "",
+    parameters: (about.parameters as Fields | undefined) ?? { type: "object", properties: {} },
+    async execute(toolCallId, params, signal, onUpdate) {
+      const host = await shared.ready(attachment);
+      const outcome = await host.call({ tool: name, plugin: facts.id }, params, {
+        ctx: { ...callContext(ctx), toolCallId },
+        ...(signal && { signal }),
+        ...(onUpdate && { onUpdate }),
+      });
+      const value = valueOf(outcome);
+      if (Array.isArray((Object(value) as Fields).content)) return value;
+      return { content: [{ type: "text", text: typeof value === "string" ? value : (JSON.stringify(value) ?? "") }], details: value };
+    },
+  };
+}
+
+function commandOf(attachment: Attachment, shared: SharedHost, { name, about }: ShimFunction) {
+  const { facts } = attachment;
+  return {
+    name,
+    description: text(about.description) ?? `${name} of ${facts.name}`,
+    ...(typeof about.acceptsArgs === "boolean" && { acceptsArgs: about.acceptsArgs }),
+    ...(typeof about.requireAuth === "boolean" && { requireAuth: about.requireAuth }),
+    async handler(ctx: Fields): Promise<unknown> {
+      const host = await shared.ready(attachment);
+      const outcome = await host.call({ command: name, plugin: facts.id }, text(ctx.args) ?? "", { ctx: callContext(ctx) });
+      const value = valueOf(outcome);
+      return typeof value === "string" ? { text: value } : (value ?? {});
+    },
+  };
+}
+
+function callContext(ctx: Fields): Fields {
+  return Object.fromEntries(CALL_FIELDS.flatMap((name) => (ctx[name] === undefined ? [] : [[name, ctx[name]]])));
+}
+
+function valueOf({ status, value, error }: FunctionOutcome): unknown {
+  if (status !== "ok") throw new Error(error?.message ?? `the call ended with "${status}"`);
+  return value;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,59 @@
+/**
+ * Trusted side: OpenClaw's internal events for sandboxed plugins. What handlers add to `messages`, or change in the bootstrap files of an
+ * agent, is written back into the event, because OpenClaw reads it there.
+ */
+import { CAUSE_HEADER } from "../host/causality/cause-tokens.ts";
+import type { Fields } from "./gateway-api.ts";
+import { routeOf } from "./hook-names.ts";
+import { untyped } from "./hook-handlers.ts";
+import { messageOf } from "./shared-host.ts";
+import type { Attachment, SharedHost } from "./shared-host.ts";
+
+/** Live objects and the gateway's configuration, which has its token in it. */
+const HIDDEN = new Set(["cfg", "config", "deps", "pluginConfig"]);
+/** Fields of the result that OpenClaw reads from the event, and where they are there. */
+const WRITTEN_BACK = ["messages", "bootstrapFiles"] as const;
+
+export function registerInternal(attachment: Attachment, shared: SharedHost): void {
+  const { facts, api } = attachment;
+  const keys = new Set(facts.hooks.map(({ hook }) => hook).filter((hook) => routeOf(hook) === "internal"));
+  for (const key of keys)
+    api.registerHook(key, (event) => deliver(attachment, shared, key, event), {
+      // Names are global in OpenClaw.
+      name: `creel:${facts.id}:${key}`,
+      description: `${facts.id}, sandboxed by Creel`,
+    });
+}
+
+async function deliver(attachment: Attachment, shared: SharedHost, key: string, event: Fields): Promise<void> {
+  const { facts, api } = attachment;
+  const { type, action } = event as { type?: string; action?: string };
+  const hook = key.includes(":") ? key : `${type}:${action}`;
+  try {
+    const host = await shared.ready(attachment);
+    const run = () => untyped(host).run(hook, visibleEvent(event), undefined, { plugin: facts.id });
+    const token = hook === "session:patch" ? shared.causeOf(event) : undefined;
+    const { result } = await (token === undefined ? run() : host.rejoin({ [CAUSE_HEADER]: token }, run));
+    writeBack(event, result as Fields | undefined);
+  } catch (error) {
+    api.logger.error(`creel: ${hook} of ${facts.id} was not run: ${messageOf(error)}`);
+  }
+}
+
+function visibleEvent(event: Fields): Fields {
+  const context = Object.entries(Object(event.context) as Fields).filter(([name]) => !HIDDEN.has(name));
+  return { ...event, context: Object.fromEntries(context) };
+}
+
+function writeBack(event: Fields, result: Fields | undefined): void {
+  if (!result) return;
+  const context = event.context as Fields | undefined;
+  for (const field of WRITTEN_BACK) {
+    const value = result[field];
+    if (!Array.isArray(value)) continue;
+    const place = field === "messages" ? event : context;
+    const current = place?.[field];
+    if (Array.isArray(current)) current.splice(0, current.length, ...(value as unknown[]));
+    else if (place) place[field] = value;
+  }
+}

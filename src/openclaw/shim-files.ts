@@ -1,0 +1,156 @@
+/**
+ * Trusted side: writes and checks the shim of a moved plugin, a folder that OpenClaw loads instead of the plugin. The shim has the
+ * plugin's id, configuration schema and contracts, and no dependencies: OpenClaw copies and parses those at every start. It loads Creel
+ * by a path that is data. If anything fails, it registers closed stand-ins for the plugin's gates, because OpenClaw lets calls pass
+ * when a plugin does not load.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isGate } from "./hook-names.ts";
+import { shimFacts } from "./shim-facts.ts";
+import type { ShimFacts } from "./shim-facts.ts";
+
+const DIGEST_CHARS = 12;
+const RETIRED_MS = 86_400_000;
+
+/** What the shim takes over from the plugin's own `openclaw.plugin.json`. */
+export interface NativeManifest {
+  readonly name?: string;
+  readonly description?: string;
+  readonly configSchema?: unknown;
+  readonly uiHints?: unknown;
+  readonly contracts?: unknown;
+}
+
+/** Where the shims of a plugin are. Each has its own folder, named after its content, so that OpenClaw loads a new one at once. */
+function shimRoot(stateDir: string, id: string): string {
+  return join(stateDir, "openclaw", id.replaceAll("/", "__"));
+}
+
+export function shimFolder(stateDir: string, id: string, files: Readonly<Record<string, string>>): string {
+  const digest = createHash("sha256").update(JSON.stringify(files)).digest("hex");
+  return join(shimRoot(stateDir, id), digest.slice(0, DIGEST_CHARS));
+}
+
+/** The shim of a plugin among the paths that OpenClaw loads; undefined: it is native. */
+export function shimIn(paths: readonly string[], stateDir: string, id: string): string | undefined {
+  return paths.find((path) => dirname(path) === shimRoot(stateDir, id));
+}
+
+/** By file name. */
+export function shimFilesOf(facts: ShimFacts, manifest: NativeManifest): Record<string, string> {
+  const { id, name, pluginVersion = "0.0.0" } = facts;
+  const { description, configSchema, uiHints, contracts } = manifest;
+  return {
+    "package.json": json({
+      name: `creel-shim-${id.replaceAll(/[^A-Za-z0-9._-]/g, "-").toLowerCase()}`,
+      version: pluginVersion,
+      private: true,
+      type: "module",
+      openclaw: { extensions: ["./index.mjs"] },
+    }),
+    "openclaw.plugin.json": json({
+      id,
+      name,
+      version: pluginVersion,
+      ...(description !== undefined && { description }),
+      activation: { onStartup: true },
+      configSchema: configSchema ?? { type: "object", additionalProperties: true },
+      ...(uiHints !== undefined && { uiHints }),
+      contracts: contractsOf(contracts, facts),
+    }),
+    "shim.json": json(facts),
+    "index.mjs": entryOf(facts),
+  };
+}
+
+/** Writes the folder beside its place and moves it there, so that OpenClaw never sees half a shim. */
+export function writeShim(dir: string, files: Readonly<Record<string, string>>): void {
+  const fresh = `${dir}.new`;
+  const old = `${dir}.old`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true, mode: 0o755 });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(fresh, name), text);
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(dir)) renameSync(dir, old);
+  renameSync(fresh, dir);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/** Removes shims of a plugin that have not been in use for a while. A gateway that reloads still looks at the one before. */
+export function pruneShims(stateDir: string, id: string, keep: string): void {
+  const root = shimRoot(stateDir, id);
+  for (const name of readdirSync(root)) {
+    const dir = join(root, name);
+    if (dir !== keep && statSync(dir).mtimeMs < Date.now() - RETIRED_MS) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Why the folder is not what Creel would write; undefined: it is. */
+export function checkShim(dir: string, expected: Readonly<Record<string, string>>): string | undefined {
+  for (const [name, text] of Object.entries(expected)) {
+    const found = read(join(dir, name));
+    if (found === undefined) return `${name} is missing`;
+    if (found !== text) return `${name} was changed`;
+  }
+  return undefined;
+}
+
+/** Undefined: there is no shim, or its facts are not Creel's. */
+export function readShim(dir: string): ShimFacts | undefined {
+  const text = read(join(dir, "shim.json"));
+  if (text === undefined) return undefined;
+  try {
+    return shimFacts.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** OpenClaw refuses a tool that the manifest does not name. */
+function contractsOf(contracts: unknown, { functions }: ShimFacts): object {
+  const tools = functions.flatMap(({ kind, name }) => (kind === "tool" ? [name] : []));
+  const given = Object(contracts) as { tools?: unknown };
+  return { ...given, ...(tools.length > 0 && given.tools === undefined && { tools }) };
+}
+
+/** Plain JavaScript without imports but Node's. Its gates are written into it: they must hold when every other file is gone. */
+function entryOf({ id, name, hooks }: ShimFacts): string {
+  const gates = [
+    ...new Map(hooks.filter(({ hook }) => isGate(hook)).map(({ hook, priority }) => [`${hook} ${priority}`, { hook, priority }])).values(),
+  ];
+  return `// Written by Creel. "${id}" runs in Creel's sandbox; this file connects it to OpenClaw. Do not edit: "creel openclaw status" compares it.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const GATES = ${JSON.stringify(gates)};
+
+export default {
+  id: ${JSON.stringify(id)},
+  name: ${JSON.stringify(name)},
+  register(api) {
+    try {
+      const facts = JSON.parse(readFileSync(new URL("./shim.json", import.meta.url), "utf8"));
+      createRequire(facts.bridge)(facts.bridge).shim(facts, api, () => import("openclaw/plugin-sdk/gateway-runtime"));
+    } catch (error) {
+      const why = "creel: the sandbox of ${id} cannot be reached, its gates stay shut: " + (error && error.message);
+      api.logger.error(why);
+      for (const { hook, priority } of GATES) api.on(hook, () => { throw new Error(why); }, { priority });
+    }
+  },
+};
+`;
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

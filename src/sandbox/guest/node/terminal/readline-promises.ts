@@ -1,0 +1,4 @@
+/** Inside the isolate: `readline/promises`. */
+import { promises } from "./readline.ts";
+
+export default promises;

@@ -1,0 +1,313 @@
+/**
+ * Untrusted side, lane thread: serves the host's messages. It opens slots, runs hops through their cells, and sends
+ * back text. It makes no decision that the host relies on: order, merge, policy and blame are the host's, and the host
+ * checks everything that comes from here.
+ */
+import { availableParallelism } from "node:os";
+import { pack, unpack } from "../../transport/frames.ts";
+import type { Frame, Unpacked } from "../../transport/frames.ts";
+import type { LaneStatus } from "../../transport/lane-status.ts";
+import { writeReply } from "../../transport/call-frames.ts";
+import type { CallRequest } from "../../transport/call-frames.ts";
+import type { Link } from "../../transport/link.ts";
+import { RequestPoller } from "../../transport/busy-poll.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Hello, HostMessage, Open } from "../../protocol/messages/host-lane.ts";
+import { errorJson } from "./answer.ts";
+import { GuestCode } from "./cell/cell.ts";
+import { CellSlot } from "./cell/cell-slot.ts";
+import { DebugSlot } from "./cell/debug-slot.ts";
+import { Prewarm } from "./cell/prewarm.ts";
+import type { Slot, SlotEvents, SlotLane } from "./cell/slot-lane.ts";
+import { Hop, laneRoute } from "./hop.ts";
+import type { HopLane, LaneRoute } from "./hop.ts";
+import { callOf, messageOf, toItem } from "./items.ts";
+import type { Item } from "./items.ts";
+import { LaneClock } from "./lane-clock.ts";
+import { LaneLoop } from "./lane-loop.ts";
+import { Outbox } from "./outbox.ts";
+import type { OutboxSide } from "./outbox.ts";
+import { PrewarmHold } from "./prewarm-hold.ts";
+
+/** On one CPU, making cells on several threads takes a tenth longer than on one. */
+const PREWARMS = availableParallelism() > 1;
+
+const REMOVED = {
+  status: "failed",
+  wallUs: 0,
+  cpuUs: 0,
+  body: errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }),
+} as const;
+
+/** One link with its hops, which the host numbers for each link, and its unsent frames. */
+interface Side extends HopLane, OutboxSide {
+  readonly hops: Map<number, Hop>;
+}
+
+export class Lane {
+  readonly #main: Link<Frame>;
+  readonly #sync: Link<Frame>;
+  readonly #status: LaneStatus;
+  readonly #slots = new Map<number, Slot>();
+  readonly #routes = new Map<number, LaneRoute>();
+  readonly #sides = new Map<Link<Frame>, Side>();
+  #rules: Hello["rules"] = {};
+  #guest = new GuestCode("");
+  readonly #clock = new LaneClock();
+  readonly #poller: RequestPoller;
+  readonly #outbox: Outbox;
+  readonly #loop: LaneLoop;
+  readonly #prewarm = new Prewarm();
+  readonly #hold = new PrewarmHold<Side>(this.#prewarm, (items, side) => this.#serveInTurn(items, side));
+
+  readonly #events: SlotEvents = {
+    opened: (cell, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell, ok, loadMs, heapBytes: this.#heapBytes(cell) }, body)),
+    fault: (cell, why) => this.#send(pack({ kind: "fault", cell }, why)),
+    request: (cell, request, run, service, args) => this.#send(pack({ kind: "request", cell, request, run }, service, args)),
+    volume: (cell) => this.#send(pack({ kind: "volume", cell })),
+    spent: (cell, us, heldUs) => this.#send(pack({ kind: "spent", cell, us, heldUs, heapBytes: this.#heapBytes(cell) })),
+    long: () => {
+      this.#loop.tookLong();
+    },
+    wasLong: () => this.#loop.wasLong,
+    flush: () => this.#outbox.flush(),
+    inspectable: (cell) => this.#send(pack({ kind: "inspectable", cell })),
+    cdp: (cell, message) => this.#send(pack({ kind: "cdp", cell }, message)),
+    log: (cell, level, run, text) => this.#send(pack({ kind: "log", cell, level, run }, text.slice(0, LIMITS.log.bytes + 1))),
+  };
+
+  /** `sync` carries runs that the host blocks on; the lane serves it from the host's message `sync` on. */
+  constructor(main: Link<Frame>, sync: Link<Frame>, status: LaneStatus) {
+    this.#main = main;
+    this.#sync = sync;
+    this.#status = status;
+    this.#poller = new RequestPoller(
+      main,
+      () => status.cpuPressure,
+      () => this.#loop.sweep(),
+    );
+    this.#outbox = new Outbox();
+    this.#loop = new LaneLoop(this.#outbox, this.#poller, (items) => {
+      const side = this.#sides.get(main);
+      if (side) this.#serveNow(items, side);
+    });
+    this.attach(main);
+  }
+
+  /** Serves a link. All links share the cells; a reply goes back on the link that its run came from. */
+  attach(link: Link<Frame>): void {
+    const hops = new Map<number, Hop>();
+    const side: Side = {
+      link,
+      isSync: link !== this.#main,
+      hops,
+      outbox: [],
+      slot: (cell) => {
+        const slot = this.#slots.get(cell);
+        if (slot) this.#loop.entered(slot);
+        return slot;
+      },
+      reply: (hop, frame, isLast) => {
+        if (isLast && hops.size > 0) hops.delete(hop.id);
+        this.#outbox.push(side, frame);
+      },
+      flush: () => this.#outbox.flush(),
+      mustYield: () => this.#loop.wasLong && link === this.#main,
+      yield: (resume) => this.#loop.yield(resume),
+    };
+    this.#sides.set(link, side);
+    link.onFrames((frames) => {
+      if (this.#hold.isOn) this.#hold.add(frames, side);
+      else this.#serveInTurn(frames, side);
+    });
+    link.onEnd(() => this.#sides.delete(link));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#poller.stop();
+    this.#clock.stop();
+    this.#loop.stop();
+    this.#hold.drop();
+    await this.#prewarm[Symbol.asyncDispose]();
+    for (const slot of this.#slots.values()) slot.dispose();
+    this.#slots.clear();
+    this.#loop.forgetSlots();
+    this.#guest = new GuestCode("");
+  }
+
+  /**
+   * While there is a backlog, items of the main link wait behind it. The host blocks on runs of the sync link, so those
+   * are served at once.
+   */
+  #serveInTurn(items: readonly Item[], side: Side): void {
+    if (this.#loop.backlog && !side.isSync) this.#putAside(this.#loop.backlog, items, side);
+    else this.#serveNow(items, side);
+  }
+
+  /** A run that has started is cancelled at once; everything else joins the backlog. */
+  #putAside(backlog: Item[], items: readonly Item[], side: Side): void {
+    for (const frame of items) {
+      const item = toItem(frame);
+      const message = messageOf(item);
+      if (message?.kind === "cancel" && side.hops.has(message.id)) this.#handle(message, [], side);
+      else backlog.push(item);
+    }
+  }
+
+  #serveNow(items: readonly Item[], side: Side): void {
+    this.#loop.begin();
+    for (let at = 0; at < items.length; at++) {
+      const item = items[at]!;
+      const run = callOf(item);
+      if (run) {
+        at += this.#run(run, items, at, side) - 1;
+      } else {
+        const { header, bodies } = typeof item === "string" ? unpack(item) : (item as Unpacked);
+        const message = header as HostMessage;
+        if (message.kind === "open" && this.#prewarms(at < items.length - 1)) {
+          this.#hold.start(this.#guest, items.slice(at), side);
+          break;
+        }
+        this.#handle(message, bodies, side);
+      }
+      if (this.#loop.wasLong && !side.isSync) {
+        this.#loop.postpone(items.slice(at + 1));
+        break;
+      }
+      if (items.length > 1) this.#outbox.flushInTime();
+    }
+    this.#loop.end(side.isSync);
+  }
+
+  /** The first plugin is to be loaded, and more items come behind it: make the cells of all plugins first. */
+  #prewarms(hasMore: boolean): boolean {
+    return PREWARMS && hasMore && this.#slots.size === 0 && !this.#hold.isOn;
+  }
+
+  #handle(message: HostMessage, bodies: string[], side: Side): void {
+    switch (message.kind) {
+      case "route":
+        this.#routes.set(message.route, laneRoute(message, this.#rules[message.hook]));
+        return;
+      case "cancel":
+        side.hops.get(message.id)?.cancel();
+        side.hops.delete(message.id);
+        return;
+      case "response":
+        return this.#slots.get(message.cell)?.respond(message.request, message.ok, bodies[0]!);
+      case "volume":
+        return this.#slots.get(message.cell)?.provideFiles(message.ok, bodies[0]!);
+      case "invoke":
+        return this.#slots.get(message.cell)?.invoke(message.handle, message.cause, bodies[0]!);
+      case "hello":
+        this.#rules = message.rules;
+        this.#guest = new GuestCode(bodies[0]!);
+        return this.#send(pack({ kind: "ready", version: message.version }));
+      case "open":
+        return this.#open(message, bodies);
+      case "drop":
+        return this.#drop(message.cell);
+      case "pause":
+        return this.#slots.get(message.cell)?.setPaused(message.isPaused);
+      case "sync":
+        return this.attach(this.#sync);
+      case "inspect":
+      case "cdp": {
+        const slot = this.#slots.get(message.cell);
+        if (!(slot instanceof DebugSlot)) return;
+        return message.kind === "cdp" ? slot.debug(bodies[0]!) : slot.inspect(message.action);
+      }
+    }
+  }
+
+  /** Gives how many runs were served: runs behind this one may be batched with it. */
+  #run(run: CallRequest, items: readonly Item[], at: number, side: Side): number {
+    const route = this.#routes.get(run.route);
+    if (!side.isSync) this.#status.begin(run.id);
+    // The route was removed with one of its cells while the run was on its way.
+    if (!route) {
+      this.#outbox.push(side, writeReply(run.id, true, [{ step: run.from, ...REMOVED }]));
+      return 1;
+    }
+    if (at + 1 < items.length && canBatch(run, route) && !side.isSync) {
+      const count = this.#runBatch(run, route, items, at, side);
+      if (count > 0) return count;
+    }
+    const hop = new Hop(side, route, run);
+    hop.start();
+    this.#keepOpen(hop, side);
+    return 1;
+  }
+
+  /** Nearly all hops are over by now. One that is not may be cancelled. */
+  #keepOpen(hop: Hop, side: Side): void {
+    if (!hop.isOver) side.hops.set(hop.id, hop);
+  }
+
+  /** Serves as many of the next runs as may be batched. 0: this run cannot be. */
+  #runBatch(first: CallRequest, route: LaneRoute, items: readonly Item[], at: number, side: Side): number {
+    const step = route.steps[0]!;
+    const slot = this.#slots.get(step[0]);
+    if (!slot?.isBatchable) return 0;
+    const runs = [first];
+    let chars = first.event.length + first.context.length;
+    for (let next = at + 1; next < items.length && runs.length < LIMITS.lane.batchCalls; next++) {
+      const run = callOf(items[next]!);
+      if (run?.route !== route.route || !canBatch(run, route)) break;
+      chars += run.event.length + run.context.length;
+      if (chars > slot.batchBytes) break;
+      runs.push(run);
+    }
+    if (runs.length === 1) return 0;
+    const hops = runs.map((run) => new Hop(side, route, run));
+    for (const hop of hops) hop.joinBatch();
+    // Until the turn is over, any of them may have begun.
+    this.#status.begin(runs.at(-1)!.id);
+    const count = side.slot(step[0])!.callBatch(hops, runs, step);
+    this.#status.begin(runs[count - 1]!.id);
+    for (const hop of hops.slice(0, count)) this.#keepOpen(hop, side);
+    // The host can work on these replies while the lane makes the next calls.
+    if (side.outbox.length >= LIMITS.lane.batchCalls / 2) this.#outbox.flush();
+    return count;
+  }
+
+  #drop(cell: number): void {
+    this.#slots.get(cell)?.dispose();
+    this.#slots.delete(cell);
+    for (const [number, { steps }] of this.#routes) if (steps.some((step) => step[0] === cell)) this.#routes.delete(number);
+  }
+
+  #open(message: Open, bodies: string[]): void {
+    this.#slots.get(message.cell)?.dispose();
+    const { cell, plugin, limits, hasFineClock, hasVolume, isPaused } = message;
+    const spec = { cell, plugin, limits, hasFineClock, hasVolume, code: bodies[0]!, facts: bodies[1]!, files: bodies[2] };
+    const lane: SlotLane = {
+      guest: this.#guest,
+      prewarm: this.#prewarm,
+      status: this.#status,
+      clock: this.#clock,
+      turns: this.#loop.turns,
+      events: this.#events,
+    };
+    const slot = message.isInspected ? new DebugSlot(spec, lane) : new CellSlot(spec, lane);
+    slot.setPaused(isPaused);
+    this.#slots.set(message.cell, slot);
+    slot.load();
+    // If the next plugin brings the process down, the host must know that this one did not.
+    this.#outbox.flush();
+  }
+
+  #heapBytes(cell: number): number | undefined {
+    return this.#slots.get(cell)?.heapBytes?.();
+  }
+
+  #send(frame: string): void {
+    const side = this.#sides.get(this.#main);
+    if (side) this.#outbox.push(side, frame);
+  }
+}
+
+/** A run of one handler that was not tried before. */
+function canBatch({ spentMs }: CallRequest, { mode, steps }: LaneRoute): boolean {
+  return mode === "chain" && steps.length === 1 && spentMs === 0;
+}

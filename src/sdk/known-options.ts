@@ -1,0 +1,52 @@
+/**
+ * Trusted side: the option names of `openHost`. A misspelt `plugins` would open a host without guards, and a misspelt `requestApproval` one that
+ * asks no user, so an unknown name is refused, with the nearest known one.
+ */
+import { suggest } from "../text/did-you-mean.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { OFFERS } from "../protocol/serve.ts";
+
+const LOCAL = ["isolation", "lanes", "config", "plugins", "hooks", "rewrites", "allowFailed", "strict", "lockKey", "inspect"] as const;
+const SHARED = ["connect", "gateway", "logger"] as const;
+const SPEC = ["id", "path", "source", "config", "env", "hooks", "grants", "limits", "required"] as const;
+
+/** Throws ERR_HOST_OPTIONS for the first name that is unknown, or not allowed here. */
+export function checkNames(options: object): void {
+  refuseUnknown(options, [...LOCAL, ...SHARED], "");
+  const { connect, gateway, plugins } = options as { connect?: unknown; gateway?: unknown; plugins?: unknown };
+  if (connect !== undefined) refuseLocal(options);
+  if (gateway !== undefined) checkGateway(gateway);
+  for (const [at, spec] of (Array.isArray(plugins) ? plugins : []).entries()) checkSpec(spec, `plugins.${at}`);
+}
+
+function refuseLocal(options: object): void {
+  for (const field of LOCAL)
+    if ((options as Record<string, unknown>)[field] !== undefined)
+      throw invalid(field, "a host that is joined with connect has its own; set it where creel serve is started");
+}
+
+function checkGateway(gateway: unknown): void {
+  if (typeof gateway !== "object" || gateway === null) throw invalid("gateway", "it must be an object of functions");
+  refuseUnknown(gateway, OFFERS, "gateway.");
+  for (const name of OFFERS) {
+    const offered = (gateway as Record<string, unknown>)[name];
+    if (offered !== undefined && typeof offered !== "function") throw invalid(`gateway.${name}`, "it must be a function");
+  }
+}
+
+/** Checks the names; the schema checks the values. */
+function checkSpec(spec: unknown, at: string): void {
+  if (typeof spec === "string") throw invalid(at, `it must be an object, such as { path: ${JSON.stringify(spec)} }`);
+  if (typeof spec !== "object" || spec === null) return;
+  refuseUnknown(spec, SPEC, `${at}.`);
+  if (!("path" in spec) && !("source" in spec)) throw invalid(at, "it needs a path, or an id and a source");
+}
+
+function refuseUnknown(given: object, known: readonly string[], prefix: string): void {
+  for (const name of Object.keys(given))
+    if (!known.includes(name)) throw invalid(`${prefix}${name}`, `there is no such option${suggest(name, known)}`);
+}
+
+function invalid(field: string, detail: string): CreelError {
+  return new CreelError("ERR_HOST_OPTIONS", { field, detail });
+}

@@ -1,0 +1,156 @@
+/** Trusted side: opens a host for a gateway: resolves its options, and chooses between threads, a process and `creel serve`. */
+import { CATALOG } from "../protocol/catalog.ts";
+import type { AnyHook, Catalog, HookTable } from "../protocol/catalog.ts";
+import { CreelError } from "../protocol/errors.ts";
+import type { CreelConfig } from "../protocol/config/config.ts";
+import { FIRST_WINS } from "../protocol/config/config.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { suggest } from "../text/did-you-mean.ts";
+import { guestCode } from "../bundler/guest-code.ts";
+import { CoreHost } from "../host/host.ts";
+import type { Host } from "../host/host-api.ts";
+import { startProcessUnit } from "../host/supervisor/launch/process-unit.ts";
+import { buildWalls } from "../host/supervisor/launch/probe.ts";
+import { wallsWanted } from "../host/supervisor/launch/plan.ts";
+import { logWalls, processReport, threadReport } from "../host/supervisor/launch/walls-report.ts";
+import type { WallsReport } from "../host/supervisor/launch/walls-report.ts";
+import type { StartUnit } from "../host/supervisor/unit.ts";
+import { threadUnits } from "../host/supervisor/launch/thread-unit.ts";
+import { resolveOptions } from "./options.ts";
+import type { InnerOptions, OpenOptions } from "./options.ts";
+import { joinHost } from "./remote/remote-host.ts";
+
+export function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  if (options.connect !== undefined) return joinHost(options);
+  return openHostWith(options, {});
+}
+
+export async function openHostWith<Own extends HookTable = {}>(
+  options: OpenOptions<Own>,
+  inner: InnerOptions,
+): Promise<CoreHost<Catalog & Own>> {
+  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, logger } = await resolveOptions(options, inner);
+  const own = withOwn(options.hooks ?? {});
+  const asGiven = options.rewrites === "isolated" ? isolated(own) : own;
+  const isFirstWins = config.approvals?.plugin?.compat === "first-wins";
+  if (isFirstWins) logger.warn({ setting: FIRST_WINS.setting }, FIRST_WINS.meaning);
+  // Each takes a moment, once per process: build the guest's script while the walls are tried.
+  const [{ startUnit, walls }, guest] = await Promise.all([
+    isolation === "process" ? processUnits(config.sandbox, lanes, inner) : threadUnitsWithReport(),
+    guestCode(),
+  ]);
+  logWalls(walls, logger);
+  const host = new CoreHost<Catalog & Own>({
+    lanes,
+    lanesPerUnit: inner.lanesPerUnit ?? (isolation === "process" ? lanes : 1),
+    startUnit,
+    guest,
+    walls,
+    hooks: isFirstWins ? firstWins(asGiven) : asGiven,
+    failure: config.hooks?.failure ?? {},
+    durable: durableHooks(config.hooks?.durable ?? [], asGiven, stateDir),
+    hasInternal: config.hooks?.internal?.enabled !== false,
+    allowsFailed: options.allowFailed === true,
+    isStrict: options.strict === true,
+    hasSpare: isolation === "process" && config.sandbox?.spare !== false,
+    memoryBytes: (config.sandbox?.memoryMb ?? LIMITS.sandbox.memoryMb) * 2 ** 20,
+    gateway: options.gateway ?? {},
+    allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
+    isAnswerable: config.approvals?.plugin?.answerable === true,
+    stateDir,
+    audit: config.audit,
+    record: recordSettings(config.record, stateDir),
+    network: inner.network,
+    isUnrecorded: inner.isUnrecorded === true,
+    inspect: options.inspect,
+    find,
+    configure,
+    secrets,
+    logger,
+  });
+  try {
+    await host.open(plugins);
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+  return host;
+}
+
+interface Units {
+  readonly startUnit: StartUnit;
+  readonly walls: WallsReport;
+}
+
+async function threadUnitsWithReport(): Promise<Units> {
+  return { startUnit: await threadUnits(), walls: threadReport() };
+}
+
+async function processUnits(config: CreelConfig["sandbox"], lanes: number, { units }: InnerOptions): Promise<Units> {
+  const plan = await buildWalls(config, lanes);
+  const start: StartUnit = (count) => startProcessUnit(count, plan);
+  return { startUnit: units ? units(start, plan) : start, walls: processReport(plan.layers, wallsWanted(config).walls) };
+}
+
+/** Throws when there is no place for recordings: an operator who relies on them must not find none. */
+function recordSettings(record: CreelConfig["record"], stateDir: string | undefined): CreelConfig["record"] {
+  if (record?.enabled && stateDir === undefined)
+    throw new CreelError("ERR_CONFIG_INVALID", {
+      source: "the configuration",
+      field: "record.enabled",
+      detail: "recordings are kept in the state folder: set stateDir",
+    });
+  return record;
+}
+
+/** Throws when a hook cannot be durable: a gateway that relies on it must not find out by a lost event. */
+function durableHooks(names: readonly string[], hooks: HookTable, stateDir: string | undefined): ReadonlySet<string> {
+  for (const [at, name] of names.entries()) {
+    const hook = hooks[name];
+    const detail = !hook
+      ? `there is no hook named "${name}"${suggest(name, Object.keys(hooks))}`
+      : hook.kind !== "observe"
+        ? `"${name}" is of kind ${hook.kind}: only observe hooks can be delivered later`
+        : stateDir === undefined
+          ? "events are kept in the state folder: set stateDir"
+          : undefined;
+    if (detail !== undefined)
+      throw new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `hooks.durable.${at}`, detail });
+  }
+  return new Set(names);
+}
+
+function withOwn(own: HookTable): HookTable {
+  const table: Record<string, AnyHook> = Object.assign(Object.create(null), CATALOG);
+  for (const hook of Object.values(own)) {
+    if (Object.hasOwn(table, hook.name)) throw new CreelError("ERR_HOOK_DEFINED", { hook: hook.name });
+    table[hook.name] = hook;
+  }
+  return table;
+}
+
+/** OpenClaw's rule for rewrites: every handler sees the original event, and the last rewrite wins. */
+function isolated(hooks: HookTable): HookTable {
+  return Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, { ...hook, merge: isolatedMerge(hook) }]));
+}
+
+/** OpenClaw's rule for approvals: only the first request counts, and later handlers cannot change what the user approves. */
+function firstWins(hooks: HookTable): HookTable {
+  return Object.fromEntries(
+    Object.entries(hooks).map(([name, hook]) => {
+      const fields = Object.entries(hook.merge);
+      const freezes = fields.flatMap(([field, { rule, approved }]) => (rule === "each" || approved ? field : []));
+      const merge = fields.map(([field, rule]) => [field, rule.rule === "each" ? { ...rule, freezes } : rule]);
+      return [name, { ...hook, merge: Object.fromEntries(merge) as AnyHook["merge"] }];
+    }),
+  );
+}
+
+function isolatedMerge({ merge }: AnyHook): AnyHook["merge"] {
+  const fields = Object.entries(merge).map(([field, rule]) => {
+    if (!rule.isolated) return [field, rule];
+    const { chains: _, ...rest } = rule;
+    return [field, { ...rest, rule: rule.isolated }];
+  });
+  return Object.fromEntries(fields) as AnyHook["merge"];
+}

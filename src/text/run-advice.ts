@@ -1,0 +1,117 @@
+/** Why a run ended as it did, in one sentence, and what an operator can do about it. */
+import type { AuditCall, AuditRun } from "../protocol/audit-line.ts";
+import { CATALOG } from "../protocol/catalog.ts";
+import type { HookTable } from "../protocol/catalog.ts";
+import { ERRORS } from "../protocol/errors.ts";
+
+const DONE = new Map(Object.entries({ block: "blocked", cancel: "cancelled", abort: "aborted", handled: "taken over" }));
+
+/** What advice needs to know of a call, and of a run: a line of the audit log has it, and so has a live run. */
+type AdvisedCall = Pick<AuditCall, "plugin" | "status" | "budget"> & { readonly error?: AuditCall["error"] | undefined };
+type AdvisedRun = Pick<AuditRun, "hook" | "decision" | "failure"> & {
+  readonly by?: string | undefined;
+  readonly approval?: AuditRun["approval"] | undefined;
+  readonly calls: readonly AdvisedCall[];
+};
+
+export function whyOf(run: AdvisedRun): string {
+  const { hook, decision, by, approval, failure, calls } = run;
+  const done = DONE.get(decision) ?? decision;
+  const failed = calls.filter(({ error }) => error);
+  const decider = failed.find(({ plugin }) => plugin === by);
+  if (approval && decision !== "pass")
+    return `${askers(approval)} asked for approval. The answer was "${approval.resolution}", so it was ${done}.`;
+  if (by !== undefined && decider) return `${by} ${FAILED[decider.status] ?? "failed"}, and ${hook} fails ${failure}, so it was ${done}.`;
+  if (by !== undefined) {
+    const { terminal } = (CATALOG as HookTable)[hook] ?? {};
+    const what = terminal ? ` ${terminal.field}: ${JSON.stringify(terminal.equals ?? true)}` : " so";
+    return `${by} returned${what}; it was ${done}.`;
+  }
+  const went = failure === "closed" ? "" : `, and ${hook} fails ${failure}`;
+  if (failed.length > 0)
+    return `It went on: ${failed.map(({ plugin, status }) => `${plugin} ${FAILED[status] ?? "failed"}`).join(", ")}${went}.`;
+  return approval ? `${askers(approval)} asked for approval. The answer was "${approval.resolution}", so it went on.` : "It went on.";
+}
+
+/** All plugins that asked, or the one that an older version names. */
+function askers({ pluginId, requests = [] }: NonNullable<AuditRun["approval"]>): string {
+  return [...new Set(requests.map((request) => request.pluginId))].join(" and ") || pluginId;
+}
+
+const FAILED: Readonly<Record<string, string>> = {
+  failed: "failed",
+  timeout: "did not answer in time",
+  cpu: "used up its CPU time",
+  memory: "used up its memory",
+  crashed: "was lost with its sandbox process",
+  quarantined: "is in quarantine",
+  recursion: "was not called, because it caused the event itself",
+};
+
+export interface Advice {
+  readonly text: string;
+  /** The command to type; null: there is no command for it. */
+  readonly command: string | null;
+}
+
+/** The most helpful first. `tell` writes a command line of Creel's. */
+export function adviceOf(run: AdvisedRun, tell: (...words: string[]) => string): Advice[] {
+  const { by, approval, calls, hook, decision, failure } = run;
+  const failed = calls.filter(({ error }) => error);
+  const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook, tell));
+  const decider = failed.find(({ plugin }) => plugin === by);
+  if (decider && failure === "closed")
+    advice.push(
+      { text: `to let ${hook} go on when ${decider.plugin} fails, set hooks.failure.${hook} to "open" in creel.json`, command: null },
+      { text: "to disable the plugin:", command: tell("disable", decider.plugin) },
+    );
+  if (approval && decision !== "pass" && !decider)
+    advice.push({ text: APPROVAL[approval.resolution] ?? "try again, and answer in time", command: null });
+  else if (by !== undefined && !decider)
+    advice.push(
+      {
+        text: `${by} decided this on purpose; if it is wrong, check plugins.entries.${by}.config in creel.json or tell its author`,
+        command: null,
+      },
+      { text: "to disable the plugin:", command: tell("disable", by) },
+    );
+  return advice;
+}
+
+function ofCall({ plugin, status, budget, error }: AdvisedCall, hook: string, tell: (...words: string[]) => string): Advice[] {
+  const path = `plugins.entries.${plugin}.hooks.budgets.${hook}`;
+  switch (status) {
+    case "timeout":
+      return told(`if ${plugin} needs more time, raise ${path}.timeoutMs, now ${budget.wallMs.value} (${budget.wallMs.origin})`);
+    case "cpu":
+      return told(`if ${plugin} needs more CPU time, raise ${path}.cpuMs, now ${budget.cpuMs.value} (${budget.cpuMs.origin})`);
+    case "memory":
+      return told(`if ${plugin} needs more memory, raise plugins.entries.${plugin}.limits.heapMb`);
+    case "quarantined":
+      // Of a host that is served; others have host.release.
+      return [{ text: `${plugin} is called again once its code changes, or after:`, command: `creel release ${plugin}` }];
+    default: {
+      const known = Object.hasOwn(ERRORS, error?.code ?? "") ? ERRORS[error!.code as keyof typeof ERRORS] : undefined;
+      const advice = known ? told(`${plugin}: ${known.fix}`) : [];
+      // SECURITY: a plugin chooses the text it throws, so no permission is proposed from it.
+      // test/cli/verbs/host/explain.test.ts
+      return status === "failed"
+        ? [
+            ...advice,
+            { text: "to see its permissions, and which requested ones were refused:", command: tell("permissions", "show", plugin) },
+          ]
+        : advice;
+    }
+  }
+}
+
+function told(text: string): Advice[] {
+  return [{ text, command: null }];
+}
+
+const APPROVAL: Readonly<Record<string, string>> = {
+  deny: "the user denied it",
+  timeout: "no user answered in time: answer sooner, or raise the plugin's timeoutMs",
+  cancelled:
+    "no user could be asked: pass gateway.requestApproval to openHost, set approvals.plugin.answerable and use creel approvals, or see the log for why it failed",
+};

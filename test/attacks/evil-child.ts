@@ -1,0 +1,69 @@
+/**
+ * A hostile program in the place of the sandbox process, in every way of evil/modes.ts, each in a gateway of its own: `npm run test:attacks` gives each seven seconds,
+ * `node -C source test/attacks/evil-child.ts --seconds 60` a minute, `--only <text>` those with the text in their name. Exit code 1 when a rule was broken.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { MODES } from "./evil/modes.ts";
+import type { Mode } from "./evil/modes.ts";
+import { suffer } from "./evil/stage.ts";
+import type { Felt } from "./evil/stage.ts";
+
+/** What the gateway may grow by, and how long its event loop may be kept. */
+const GROWN_MB = 64;
+const STALL_MS = 100;
+
+const { values: flags } = parseArgs({
+  options: { seconds: { type: "string", default: "7" }, only: { type: "string", default: "" }, mode: { type: "string" } },
+});
+
+if (flags.mode !== undefined) console.log(JSON.stringify(await suffer(flags.mode as Mode, Number(flags.seconds))));
+else await main();
+
+async function main(): Promise<void> {
+  for (const mode of Object.keys(MODES) as Mode[]) {
+    if (!mode.includes(flags.only)) continue;
+    const felt = await inProcess(mode);
+    const broken = felt === undefined ? ["the gateway died"] : rulesBroken(felt);
+    if (broken.length > 0) process.exitCode = 1;
+    console.log(
+      `${broken.length === 0 ? "✓" : "✗"} ${mode}: ${felt ? summary(felt) : ""}${broken.map((rule) => `\n    ${rule}`).join("")}`,
+    );
+  }
+}
+
+async function inProcess(mode: Mode): Promise<Felt | undefined> {
+  // With a small young generation what grows is kept, and not only waste that nobody has collected yet.
+  const args = ["-C", "source", "--max-semi-space-size=4", fileURLToPath(import.meta.url), "--mode", mode, "--seconds", flags.seconds];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit") as Promise<[number | null]>]);
+  return code === 0 ? (JSON.parse(said) as Felt) : undefined;
+}
+
+function rulesBroken({ mode, restarts, calls, neighbour, grownMb, stallCpuMs }: Felt): string[] {
+  const culprits = restarts.flatMap(({ culprit }) => culprit ?? []);
+  const isRefused = MODES[mode] === "refused";
+  return [
+    ...(grownMb > GROWN_MB ? [`the gateway grew by ${grownMb} MB, and may by ${GROWN_MB}`] : []),
+    ...(stallCpuMs > STALL_MS ? [`the gateway's event loop was kept for ${stallCpuMs} ms of CPU time`] : []),
+    ...(neighbour.calls === 0 || neighbour.wrong > 0 ? [`${neighbour.wrong} of ${neighbour.calls} calls of the neighbour went wrong`] : []),
+    ...(neighbour.strikes > 0 ? ["the neighbour was blamed"] : []),
+    ...(culprits.length > 0 ? [`a restart named ${culprits.join(", ")}`] : []),
+    ...(isRefused && calls.ok !== undefined ? [`${calls.ok} results were taken`] : []),
+    ...(!isRefused && restarts.length === 0 ? ["the sandbox was not replaced"] : []),
+  ];
+}
+
+function summary({ restarts, calls, neighbour, grownMb, stallMs, stallCpuMs, cpuShare }: Felt): string {
+  return [
+    `+${grownMb} MB`,
+    `stall ${stallMs} ms (${stallCpuMs} ms CPU)`,
+    `gateway ${Math.round(cpuShare * 100)} % of a CPU`,
+    `neighbour ${neighbour.calls} calls, worst ${neighbour.worstMs} ms`,
+    `${restarts.length} restarts${restarts[0] ? ` (${restarts[0].why.slice(0, 90)})` : ""}`,
+    JSON.stringify(calls),
+  ].join(", ");
+}

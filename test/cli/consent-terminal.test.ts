@@ -1,0 +1,163 @@
+/** Consent on a real pseudo-terminal: leaving a question does nothing and ends with 130, and only the word yes is a yes. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { openState } from "../../src/state/state.ts";
+import { folder, QUICK } from "../support/files.ts";
+import { CTRL_C, CTRL_D, hasPty, onTerminal } from "../support/pty.ts";
+import type { Screen } from "../support/pty.ts";
+import { listener, operator, pluginFolder } from "../install/pipeline.ts";
+import { CACHE } from "../support/creel.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const ASKS = { fetch: [{ origin: "https://api.example.com", reason: "to look up the weather" }], kv: { reason: "remembers towns" } };
+const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" };
+
+function creelAt(home: string, ...args: string[]): Screen {
+  return onTerminal([process.execPath, "-C", "source", join(root, "src/cli/main.ts"), ...args], { cwd: home, env });
+}
+
+const home = (): string => folder({ "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none" } }` }, QUICK);
+const installedIn = async (project: string) => [...(await openState(join(project, "state")).read()).keys()];
+const weather = (): string => pluginFolder({ id: "weather", permissions: ASKS }, listener("heartbeat_prompt_contribution"));
+
+/** Ways out, each at every question. */
+const WAYS: [string, (screen: Screen) => void][] = [
+  ["Ctrl-C", ({ type }) => type(CTRL_C)],
+  ["Ctrl-D", ({ type }) => type(CTRL_D)],
+  ["a closed terminal", ({ hangUp }) => hangUp()],
+];
+/** Before each question of an installation: what is shown, and what to type to get to the next. */
+const QUESTIONS: [string, string][] = [
+  ["Install it? [y]es, [N]o, [c]hoose permissions: ", "c\r"],
+  ["prompt: change prompts: what models are told [Y/n] ", "\r"],
+  ["fetch:https://api.example.com: send any requests to https://api.example.com [Y/n] ", "y\r"],
+  ["kv: keep its own data across restarts [Y/n] ", "\r"],
+  ["Install it with these? [y/N] ", "y\r"],
+];
+
+describe.runIf(hasPty)("a person who leaves an installation", () => {
+  const path = weather();
+  it.each(WAYS.flatMap(([name, leave]) => QUESTIONS.map((_, at) => [name, at + 1, leave] as const)))(
+    "by %s at question %d installs nothing, grants nothing, and the exit code is 130",
+    async (name, at, leave) => {
+      const project = home();
+      const screen = creelAt(project, "install", path);
+      for (const [question, answer] of QUESTIONS.slice(0, at - 1)) {
+        await screen.shows(question);
+        screen.type(answer);
+      }
+      await screen.shows(QUESTIONS[at - 1]![0]);
+      leave(screen);
+      expect(await screen.ended).toBe(130);
+      // On a terminal that is gone there is nothing to be read.
+      expect(name === "a closed terminal" || screen.text().trimEnd().endsWith("\nNothing was installed.")).toBe(true);
+      expect(await installedIn(project)).toEqual([]);
+    },
+  );
+
+  it("and has typed yes before the question was there has not answered it", async () => {
+    const project = home();
+    const screen = creelAt(project, "install", path);
+    await screen.shows("→ unpack");
+    screen.type("y\r");
+    await screen.shows("[c]hoose permissions: ");
+    screen.type(CTRL_C);
+    expect([await screen.ended, await installedIn(project)]).toEqual([130, []]);
+  });
+
+  it("in a folder without a creel.json leaves none behind", async () => {
+    const project = folder({}, QUICK);
+    const screen = creelAt(project, "install", path);
+    await screen.shows("[y]es, [N]o");
+    screen.type(CTRL_C);
+    expect([await screen.ended, existsSync(join(project, "creel.json"))]).toEqual([130, false]);
+  });
+});
+
+describe.runIf(hasPty)("a person who answers", () => {
+  it("with yes installs what is shown; Return at a choice is the default that is shown", async () => {
+    const project = home();
+    const screen = creelAt(project, "install", weather());
+    for (const [question, answer] of [
+      [QUESTIONS[0]![0], "c\r"],
+      ["prompt: change prompts: what models are told [Y/n] ", "n\r"],
+      ["[Y/n] ", "\r"],
+      ["kv: keep its own data across restarts [Y/n] ", "no\r"],
+      ["Install it with these? [y/N] ", "yes\r"],
+    ] as const) {
+      await screen.shows(question);
+      screen.type(answer);
+    }
+    expect(await screen.ended).toBe(0);
+    const entry = (await openState(join(project, "state")).read()).get("weather")!;
+    expect([entry.grants, entry.permissions.allowPromptInjection]).toEqual([{ fetch: [{ origin: "https://api.example.com" }] }, false]);
+  });
+
+  it.each([
+    ["Return", "\r"],
+    ["no", "n\r"],
+    ["a word that only begins like yes", "yeah\r"],
+  ])("with %s installs nothing, and the exit code is 1", async (_, keys) => {
+    const project = home();
+    const screen = creelAt(project, "install", weather());
+    await screen.shows("[y]es, [N]o");
+    screen.type(keys);
+    expect([await screen.ended, await installedIn(project)]).toEqual([1, []]);
+  });
+
+  it("a say in later installs is asked for in plain words, and Return does not grant it", async () => {
+    const project = home();
+    const screen = creelAt(project, "install", pluginFolder({ id: "guard" }, listener("before_install")));
+    await screen.shows("It will get no permissions.");
+    await screen.shows("[c]hoose permissions: ");
+    screen.type("c\r");
+    await screen.shows("install: refuse every later installation, even by failing [y/N] ");
+    screen.type("\r");
+    await screen.shows("Install it with these? [y/N] ");
+    screen.type("y\r");
+    expect(await screen.ended).toBe(0);
+    expect((await openState(join(project, "state")).read()).get("guard")!.permissions.allowInstallDecisions).toBe(false);
+  });
+});
+
+async function granted(keys: string[], answers: readonly (readonly [string, string])[]) {
+  const project = home();
+  await operator(join(project, "state")).install(weather(), []);
+  const screen = creelAt(project, "permissions", "grant", "weather", ...keys);
+  for (const [question, answer] of answers) {
+    await screen.shows(question);
+    screen.type(answer);
+  }
+  const code = await screen.ended;
+  const { grants } = (await openState(join(project, "state")).read()).get("weather")!;
+  return { code, grants, shown: screen.text() };
+}
+
+describe.runIf(hasPty)("a grant at a terminal", () => {
+  const SECOND = "Grant it anyway? [y/N] ";
+
+  it("that was asked for needs no second yes", async () => {
+    expect(await granted(["kv"], [])).toMatchObject({ code: 0, grants: { kv: true } });
+  });
+
+  it("that was never asked for needs a second yes, and says what may have been meant", async () => {
+    const wrong = "fetch:http://api.exmple.com";
+    const { code, grants, shown } = await granted([wrong], [[SECOND, "\r"]]);
+    expect([code, grants]).toEqual([1, {}]);
+    expect(shown).toContain('the plugin never requested it; did you mean "fetch:https://api.example.com"?; it is not encrypted');
+    expect(await granted([wrong], [[SECOND, "y\r"]])).toMatchObject({ code: 0, grants: { fetch: [{ origin: "http://api.exmple.com" }] } });
+  });
+
+  it.each(WAYS.slice(0, 2).map(([name], at) => [name, at === 0 ? CTRL_C : CTRL_D]))(
+    "that is left by %s changes nothing, and the exit code is 130",
+    async (_, key) => {
+      const { code, grants, shown } = await granted(["env:TOKEN"], [[SECOND, key]]);
+      expect([code, grants]).toEqual([130, {}]);
+      expect(shown).toContain("Nothing was granted.");
+    },
+  );
+});
+
+it("a pseudo-terminal is there where it must be", () => expect(hasPty || process.env.CI === undefined).toBe(true));

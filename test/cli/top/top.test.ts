@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { topLines } from "../../../src/cli/top/page.ts";
+import { percentile, topView } from "../../../src/cli/top/view.ts";
+import type { TopView } from "../../../src/cli/top/view.ts";
+import { creelHere } from "../../support/cli-in-process.ts";
+import { CACHE } from "../../support/creel.ts";
+import { folder } from "../../support/files.ts";
+import { CTRL_C, hasPty, onTerminal } from "../../support/pty.ts";
+import { served } from "../../support/serve.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" };
+const source = `export default (api) => { api.on("before_tool_call", () => {}); };`;
+const plugins = [{ id: "guard", source }];
+const plain = { width: 100, paint: (_: unknown, text: string) => text };
+
+it("a percentile lies within the bucket that holds it", () => {
+  const histogram = { bounds: [0.001, 0.01, 0.1], counts: [0, 90, 10, 0], sum: 1, count: 100 };
+  expect(percentile(histogram, 0.5)).toBeCloseTo(6, 5);
+  expect(percentile(histogram, 0.99)).toBeGreaterThan(10);
+  expect(percentile(histogram, 0.99)).toBeLessThanOrEqual(100);
+  expect(percentile({ ...histogram, counts: [0, 0, 0, 100] }, 0.5)).toBe(100);
+});
+
+it("rates are those between two pictures", async () => {
+  await using server = await served({ plugins });
+  await server.host.run("before_tool_call", { toolName: "t", params: {} });
+  const before = await server.host.stats();
+  for (let at = 0; at < 10; at++) await server.host.run("before_tool_call", { toolName: "t", params: {} });
+  const stats = { ...(await server.host.stats()), at: before.at + 2_000 };
+  const view = topView({ stats, before, runs: [], approvals: [] });
+  expect(view).toMatchObject({
+    seconds: 2,
+    runsPerSecond: 5,
+    plugins: [{ plugin: "guard", state: "ready", callsPerSecond: 5, failuresPerSecond: 0 }],
+  });
+  expect(view.plugins[0]!.p99Ms).toBeGreaterThanOrEqual(view.plugins[0]!.p50Ms!);
+  const idle = topView({ stats, before: stats, runs: [], approvals: [] });
+  expect(idle.plugins[0]).not.toHaveProperty("p50Ms");
+});
+
+it("no title or tool of a plugin's breaks out of its line", () => {
+  const text = "a\n\u001b[31mb\u202ec";
+  const view: TopView = {
+    host: "h1",
+    at: 0,
+    seconds: 1,
+    runsPerSecond: 0,
+    inFlight: 0,
+    eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 },
+    processes: [],
+    plugins: [],
+    runs: [{ runId: "h1-1", hook: text, ageMs: 1 }],
+    approvals: [{ id: "x", toolName: text, title: text, ageMs: 1, leftMs: 1 }],
+  };
+  const shown = topLines(view, plain).join("");
+  expect(["\n", "\u001b", "\u202e"].filter((one) => shown.includes(one))).toEqual([]);
+});
+
+it("a small screen is never overfilled", () => {
+  const plugin = { plugin: "p", state: "ready", callsPerSecond: 0, failuresPerSecond: 0, cpuRatio: 0 };
+  const view = {
+    host: "h1",
+    at: 0,
+    seconds: 1,
+    runsPerSecond: 0,
+    inFlight: 0,
+    eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 },
+    processes: [],
+    plugins: Array.from({ length: 100 }, () => plugin),
+    runs: Array.from({ length: 100 }, (_, at) => ({ runId: `r${at}`, hook: "agent_end", ageMs: 1 })),
+    approvals: [],
+  };
+  expect(topLines(view, plain, 40).length).toBeLessThanOrEqual(40);
+  expect(topLines(view, plain, 40)).toContain("and 92 more");
+});
+
+describe("creel top and creel metrics", () => {
+  it("print once, as a page, as JSON and as OpenMetrics", async () => {
+    await using server = await served({ plugins });
+    await server.host.run("before_tool_call", { toolName: "t", params: {} });
+    const page = await creelHere("top", "--once", "--socket", server.socket);
+    expect(page.out).toMatch(/guard +ready/);
+    const json = JSON.parse((await creelHere("top", "--once", "--json", "--socket", server.socket)).out) as TopView;
+    expect(json).toMatchObject({ host: server.host.id, plugins: [{ plugin: "guard" }], runs: [], approvals: [] });
+    const metrics = await creelHere("metrics", "--socket", server.socket);
+    expect(metrics.out).toContain('creel_runs_total{hook="before_tool_call",decision="pass"} 1\n');
+    expect(metrics.out.endsWith("# EOF\n")).toBe(true);
+    expect((await creelHere("top", "--once", "--every", "0", "--socket", server.socket)).code).toBe(2);
+  });
+
+  it.runIf(hasPty).each([
+    ["q", "q"],
+    ["Ctrl-C", CTRL_C],
+  ])("at a terminal it is painted again and again, until %s gives the terminal back", { timeout: 60_000 }, async (_, key) => {
+    await using server = await served({ plugins });
+    const screen = onTerminal(
+      [process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "top", "--every", "0.1", "--socket", server.socket],
+      { cwd: folder({}), env },
+    );
+    await screen.shows("guard");
+    await screen.shows("guard");
+    screen.type(key);
+    expect(await screen.ended).toBe(0);
+    expect(screen.raw().trimEnd().endsWith("\u001b[?25h\u001b[?1049l")).toBe(true);
+  });
+});

@@ -1,0 +1,129 @@
+/** `creel init`: what it writes works at once, for every hook there is, and it never writes over anything. */
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { scaffold } from "../../../../src/cli/init/scaffold.ts";
+import { CATALOG } from "../../../../src/protocol/catalog.ts";
+import type { AnyHook } from "../../../../src/protocol/catalog.ts";
+import { folder, write } from "../../../support/files.ts";
+import { CACHE } from "../../../support/creel.ts";
+import { creelHere } from "../../../support/cli-in-process.ts";
+
+const root = fileURLToPath(new URL("../../../..", import.meta.url));
+const run = promisify(execFile);
+
+/** As a shell does, here: what it prints, first the results, then the rest. */
+async function type(line: string, cwd: string): Promise<string> {
+  const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH}`, HOME: cwd, NODE_COMPILE_CACHE: CACHE };
+  const { stdout, stderr } = await run("sh", ["-c", line], { cwd, env }).catch((error: { stdout: string; stderr: string }) => error);
+  return `${stdout}${stderr}`;
+}
+
+/** As `npm install` would: the package by its name. */
+function link(where: string): void {
+  mkdirSync(join(where, "node_modules"));
+  symlinkSync(root, join(where, "node_modules/creel"));
+}
+
+const EVENT = '{"toolName":"exec","params":{"command":"rm -rf build"}}';
+const CALL = `creel call before_tool_call --plugin . --event '${EVENT}'`;
+
+describe("creel init", () => {
+  it(
+    "writes a plugin whose own test passes, that creel check finds nothing wrong with, and that answers the call it prints",
+    { timeout: 60_000 },
+    async () => {
+      const where = join(folder({}), "greeter");
+      const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
+      expect(next).toEqual([`cd ${where}`, "npm install && npm test", "creel check .", CALL, "creel install ."]);
+      const { devDependencies } = JSON.parse(readFileSync(join(where, "package.json"), "utf8")) as { devDependencies: { creel: string } };
+      expect(join(where, devDependencies.creel.replace("file:", ""), "x")).toBe(join(root, "x"));
+      link(where);
+      const [tested, checked, called] = await Promise.all([
+        run(process.execPath, ["-C", "source", "--test", "--test-reporter", "tap"], { cwd: where }),
+        creelHere("check", where, "--types", "required"),
+        creelHere("call", "before_tool_call", "--plugin", where, "--event", EVENT, "--isolation", "thread"),
+      ]);
+      expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
+      expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
+      expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
+      expect(called.err).toContain(`\nnext: creel install ${where}\n`);
+    },
+  );
+
+  it("who has nothing but the new plugin installs it and calls it by typing what is printed", { timeout: 60_000 }, async () => {
+    const where = join(folder({}), "greeter");
+    expect((await creelHere("init", where)).out).toContain(`\nNext:\n  cd ${where}\n  # run its test`);
+    const refused = await type("creel install .", where);
+    expect(existsSync(join(where, "creel.json"))).toBe(false);
+    const installed = await type(`creel install . ${/--accept \S+/.exec(refused)![0]}`, where);
+    expect(installed).toContain("created creel.json, with its state in .creel\n");
+    expect(await type("creel update", where)).toContain("✓ greeter is up to date");
+    const [call, inspect] = Array.from(installed.matchAll(/^next: (.+)$/gm), ([, line]) => line!);
+    expect([call, inspect]).toEqual([CALL.replace(" --plugin .", ""), "creel inspect greeter"]);
+    expect(await type(call!, where)).toMatch(/^before_tool_call {2}block by greeter\n/);
+    const inspected = await creelHere("inspect", "greeter", "--config", join(where, "creel.json"));
+    expect(inspected.out).toMatch(/^greeter 0\.1\.0\n {2}state +enabled\n/);
+  });
+
+  it("of every kind of hook: one that needs a permission, a synchronous one, an internal event", async () => {
+    const where = folder({});
+    const hooks = ["llm_input", "tool_result_persist", "session:patch"];
+    for (const [at, hook] of hooks.entries()) {
+      const { code } = await creelHere("init", join(where, `p${at}`), "--hook", hook, "--name", `plugin-${at}`);
+      expect(code).toBe(0);
+    }
+    link(where);
+    const flags = ["-C", "source", "--test", "--test-isolation", "none", "--test-reporter", "tap"];
+    const { stdout } = await run(process.execPath, flags, { cwd: where });
+    expect(stdout).toMatch(/# tests 3\n[^]*# pass 3\n/);
+  });
+
+  it("source and test compile against the SDKs, whatever the hook", async () => {
+    const where = folder({});
+    for (const [at, hook] of (Object.values(CATALOG) as AnyHook[]).entries()) {
+      const { "index.ts": source, "index.test.ts": test } = scaffold({
+        id: `p${at}`,
+        hook,
+        creel: { dependency: "^1.0.0", isCheckout: false },
+      });
+      write(where, { [`p${at}/index.ts`]: source!, [`p${at}/index.test.ts`]: test! });
+    }
+    const config = {
+      extends: join(root, "tsconfig.json"),
+      compilerOptions: {
+        rewriteRelativeImportExtensions: false,
+        typeRoots: [join(root, "node_modules/@types")],
+        paths: { "creel/plugin": [join(root, "src/sdk/author/plugin.ts")], "creel/testing": [join(root, "src/sdk/testing/testing.ts")] },
+      },
+      include: ["**/*.ts"],
+    };
+    write(where, { "tsconfig.json": JSON.stringify(config), "package.json": '{ "type": "module" }' });
+    const compiled = await run(join(root, "node_modules/.bin/tsc"), ["-p", where]).catch((error: { stdout: string }) => error);
+    expect(compiled.stdout.split("\n").filter((line) => /^\S*p\d+\/index/.test(line))).toEqual([]);
+    expect(compiled.stdout).toBe("");
+  });
+
+  it("writes over nothing: what is there is named, and nothing else is written", async () => {
+    const where = folder({ "README.md": "mine", "index.ts": "mine too" });
+    const { code, out, err } = await creelHere("init", where, "--name", "x");
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain("already has index.ts, README.md");
+    expect(readdirSync(where).toSorted()).toEqual(["README.md", "index.ts"]);
+    expect(readFileSync(join(where, "README.md"), "utf8")).toBe("mine");
+  });
+
+  it.each([
+    [["a", "b"], "init takes one folder"],
+    [["x", "--hook", "message_sendin"], 'did you mean "message_sending"?'],
+    [["x", "--name", "no spaces"], "no spaces"],
+  ])("answers %j with exit code 2 and what to do", async (args, message) => {
+    const { code, err } = await creelHere("init", ...args);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(err).toContain("Fix:");
+  });
+});

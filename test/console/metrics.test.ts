@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { openMetrics } from "../../src/console/metrics.ts";
+import { cappedPlugins } from "../../src/console/metric-plugins.ts";
+import type { HostStats, PluginStats } from "../../src/protocol/live-report.ts";
+import { open } from "../support/host.ts";
+import { lint } from "../support/openmetrics.ts";
+import type { Linted } from "../support/openmetrics.ts";
+
+function linted(text: string): Linted["families"] {
+  const { families, complaints } = lint(text);
+  expect(complaints).toEqual([]);
+  return families;
+}
+
+const source = `export default (api) => {
+  api.on("before_tool_call", (event) => (event.params.bad ? { block: true, blockReason: event.toolName } : undefined));
+};`;
+
+describe("/metrics", () => {
+  it("has every series of every plugin at 0 from the start, and keeps the rules of the format", async () => {
+    await using host = await open("thread", { plugins: [{ id: "p", source }] });
+    const families = linted(openMetrics(await host.stats()));
+    const ofPlugin = [...families].filter(([, samples]) => samples.some(({ labels }) => labels.plugin === "p")).map(([name]) => name);
+    expect(ofPlugin).toEqual([
+      "creel_calls",
+      "creel_call_duration_seconds",
+      "creel_call_cpu_seconds",
+      "creel_plugin_cpu_ratio",
+      "creel_plugin_heap_bytes",
+      "creel_plugin_heap_limit_bytes",
+      "creel_plugin",
+      "creel_circuit_state",
+      "creel_cell_replacements",
+      "creel_approvals",
+      "creel_fetches",
+      "creel_refusals",
+      "creel_permission_uses",
+      "creel_log_lines_dropped",
+    ]);
+    expect([...families].filter(([, samples]) => samples.length === 0)).toEqual([]);
+    expect(families.get("creel_calls")!.every(({ value }) => value === 0)).toBe(true);
+    expect(families.get("creel_runs")!.map(({ labels }) => labels)).toEqual([
+      { hook: "before_tool_call", decision: "pass" },
+      { hook: "before_tool_call", decision: "block" },
+    ]);
+  });
+
+  it("no word of an event, a result or a reason is in it, but the run's id is", async () => {
+    await using host = await open("thread", { plugins: [{ id: "p", source }] });
+    const { runId } = await host.run("before_tool_call", { toolName: "zebra", params: { bad: true, command: "zebra" } });
+    const text = openMetrics(await host.stats());
+    linted(text);
+    expect(text).not.toContain("zebra");
+    expect(text).toContain(`# {run_id="${runId}"}`);
+    expect(text).toContain('creel_runs_total{hook="before_tool_call",decision="block"} 1\n');
+  });
+
+  it("a version that is hostile stays a label's value", async () => {
+    await using host = await open("thread", { plugins: [{ id: "p", source }] });
+    const stats = await host.stats();
+    const version = '1"} 1\ncreel_evil{x="\\';
+    const families = linted(openMetrics({ ...stats, plugins: [{ ...stats.plugins[0]!, version }] }));
+    expect([...families.keys()]).not.toContain("creel_evil");
+    expect(families.get("creel_plugin")![0]!.labels.version).toBe(String.raw`1\"} 1\ncreel_evil{x=\"\\`);
+  });
+
+  it("plugins beyond a number are one, and their counts add up", async () => {
+    await using host = await open("thread", { plugins: [{ id: "p", source }] });
+    await host.run("before_tool_call", { toolName: "t", params: {} });
+    const stats: HostStats = await host.stats();
+    const many: PluginStats[] = Array.from({ length: 1_003 }, (_, at) => ({ ...stats.plugins[0]!, plugin: `p${at}` }));
+    const families = linted(openMetrics({ ...stats, plugins: many }));
+    const ok = families.get("creel_calls")!.filter(({ labels }) => labels.status === "ok");
+    expect(ok).toHaveLength(1_001);
+    expect(ok.at(-1)).toMatchObject({ labels: { plugin: "other" }, value: 3 });
+    expect(cappedPlugins(many, 2_000)).toHaveLength(1_003);
+  });
+
+  it("the dashboard asks for series and labels that exist, and for nothing else", async () => {
+    await using host = await open("thread", { plugins: [{ id: "p", source }] });
+    const families = linted(openMetrics(await host.stats()));
+    const known = new Map([...families.values()].flat().map(({ name, labels }) => [name, new Set(Object.keys(labels))]));
+    const text = readFileSync(new URL("../../docs/grafana/creel.json", import.meta.url), "utf8");
+    const { panels } = JSON.parse(text) as { panels: { title: string; targets?: { expr: string }[] }[] };
+    const asked = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    expect(asked.length).toBeGreaterThan(10);
+    const unknown = asked.flatMap((expr) => {
+      const series = expr.match(/creel_[a-z_]+(?=[{[)\s]|$)/g) ?? [];
+      const labels = new Set(series.flatMap((name) => [...(known.get(name) ?? [])]));
+      const grouped = Array.from(expr.matchAll(/by \(([^)]*)\)/g), ([, list]) => list!.split(/,\s*/)).flat();
+      const isKnown = series.length > 0 && series.every((name) => known.has(name)) && grouped.every((label) => labels.has(label));
+      return isKnown ? [] : [expr];
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it("the rules themselves find what is wrong", () => {
+    const { complaints } = lint(
+      '# TYPE creel_x_total counter\ncreel_x_total{a=b} -1\n# TYPE creel_h histogram\ncreel_h_bucket{le="1"} 2\ncreel_h_bucket{le="+Inf"} 1\n',
+    );
+    expect(complaints).toHaveLength(6);
+  });
+});

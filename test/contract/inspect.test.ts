@@ -1,0 +1,168 @@
+/** A real debugger at a real plugin: breakpoints in TypeScript, reloads, debuggers that vanish. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openHost } from "../../src/index.ts";
+import type { Host } from "../../src/index.ts";
+import type { InspectAddress } from "../../src/host/inspect/door.ts";
+import { CdpClient } from "../support/cdp-client.ts";
+import type { Paused } from "../support/cdp-client.ts";
+
+/** Line numbers count from 0, as in the protocol: the decision is made in line 7. */
+const SOURCE = `import { definePlugin } from "creel/plugin";
+
+type Word = string;
+
+function judge(command: Word): { block: boolean; blockReason: string } | undefined {
+  const words: Word[] = command.split(" ");
+  let isBad = words.includes("rm");
+  if (isBad) return { block: true, blockReason: "no " + words[0] };
+  return undefined;
+}
+
+export default definePlugin({
+  id: "guarded",
+  register(api) {
+    api.on("before_tool_call", async (event) => {
+      if (event.toolName === "throw") throw new Error("thrown on purpose");
+      if (event.toolName === "wait") await new Promise((resolve) => setTimeout(resolve, 5));
+      if (event.toolName === "fill") { const all: string[] = []; for (;;) all.push(String(all.length).repeat(1000)); }
+      const verdict = judge(String(event.params.command));
+      return verdict;
+    });
+  },
+});
+`;
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "creel-inspect-"));
+  await writeFile(join(folder, "plugin.ts"), SOURCE);
+  await writeFile(
+    join(folder, "openclaw.plugin.json"),
+    JSON.stringify({ id: "guarded", configSchema: { type: "object", additionalProperties: false, properties: {} } }),
+  );
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "guarded", type: "module", openclaw: { extensions: ["./plugin.ts"] } }),
+  );
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function open(isolation: "process" | "thread", more: { break?: boolean } = {}): Promise<{ host: Host; address: InspectAddress }> {
+  let address: InspectAddress | undefined;
+  const host = await openHost({
+    isolation,
+    lanes: 1,
+    config: { sandbox: { spare: false } },
+    plugins: [
+      { path: folder, limits: { heapMb: 32 } },
+      { id: "neighbour", source: `export default { id: "neighbour", register(api) { api.on("message_sending", () => {}); } };` },
+    ],
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    inspect: { plugin: "guarded", port: 0, listening: (opened) => (address = opened), ...more },
+  });
+  return { host, address: address! };
+}
+
+const call = (
+  toolName: string,
+  command = "rm -rf",
+): [hook: "before_tool_call", event: { toolName: string; params: Record<string, unknown> }] => [
+  "before_tool_call",
+  { toolName, params: { command } },
+];
+
+interface Script {
+  readonly scriptId: string;
+  readonly url: string;
+  readonly sourceMapURL?: string;
+}
+
+/** Sets a breakpoint at a line of the author's file, as a debugger with source maps does. */
+async function breakAt(client: CdpClient, { url, sourceMapURL }: Script, text: string): Promise<string> {
+  const map = JSON.parse(Buffer.from(sourceMapURL!.split(",")[1]!, "base64").toString()) as { sources: string[]; sourcesContent: string[] };
+  const at = map.sources.findIndex((source) => source.endsWith("/plugin.ts"));
+  const line = map.sourcesContent[at]!.split("\n").findIndex((one) => one.includes(text));
+  const { SourceMap } = await import("node:module");
+  const mapping = new SourceMap(map as never);
+  const code = (
+    await client.send<{ scriptSource: string }>("Debugger.getScriptSource", { scriptId: (await scriptOf(client, url)).scriptId })
+  ).scriptSource.split("\n");
+  for (const [generated, content] of code.entries()) {
+    const first = content.length - content.trimStart().length;
+    const origin = mapping.findEntry(generated, first) as { originalSource?: string; originalLine?: number };
+    if (origin.originalSource === map.sources[at] && origin.originalLine === line && generated > 0) {
+      const { breakpointId } = await client.send<{ breakpointId: string }>("Debugger.setBreakpointByUrl", {
+        url,
+        lineNumber: generated,
+        columnNumber: 0,
+      });
+      return breakpointId;
+    }
+  }
+  throw new Error(`no code for line ${line}`);
+}
+
+const known = new WeakMap<CdpClient, Script>();
+
+async function scriptOf(client: CdpClient, url: string): Promise<Script> {
+  const script = known.get(client) ?? (await client.next<Script>("Debugger.scriptParsed", (one) => one.url === url));
+  known.set(client, script);
+  return script;
+}
+
+const URL_OF = "creel:plugin/guarded.js";
+
+async function attach(address: InspectAddress): Promise<{ client: CdpClient; script: Script }> {
+  const client = await CdpClient.connect(address.url);
+  await client.send("Runtime.enable");
+  await client.send("Debugger.enable");
+  return { client, script: await scriptOf(client, URL_OF) };
+}
+
+describe.each(["process", "thread"] as const)("a debugger, %s isolation", (isolation) => {
+  it("breaks on a line of TypeScript; a local that it changes decides", async () => {
+    const { host, address } = await open(isolation);
+    await using _ = host;
+    const { client, script } = await attach(address);
+    await using __ = client;
+    await breakAt(client, script, "if (isBad)");
+    const running = host.run(...call("exec"));
+    const { callFrames } = await client.next<Paused>("Debugger.paused");
+    expect(callFrames[0]!.functionName).toBe("judge");
+    expect(callFrames.map(({ url }) => url).filter((url) => url.startsWith("creel:guest"))).toEqual([]);
+    const { callFrameId } = callFrames[0]!;
+    const { result } = await client.send<{ result: { value: unknown } }>("Debugger.evaluateOnCallFrame", {
+      callFrameId,
+      expression: "words.join('|') + isBad",
+    });
+    expect(result.value).toBe("rm|-rftrue");
+    await client.send("Debugger.evaluateOnCallFrame", { callFrameId, expression: "isBad = false" });
+    await client.send("Debugger.resume");
+    expect((await running).decision).toBe("pass");
+  });
+});
+
+describe("a debugger", () => {
+  it("steps to the next line, and out into the caller", async () => {
+    const { host, address } = await open("thread");
+    await using _ = host;
+    const { client, script } = await attach(address);
+    await using __ = client;
+    await breakAt(client, script, "const words");
+    const running = host.run(...call("exec"));
+    const first = await client.next<Paused>("Debugger.paused");
+    await client.send("Debugger.stepOver");
+    const second = await client.next<Paused>("Debugger.paused");
+    expect(second.callFrames[0]!.location.lineNumber).toBe(first.callFrames[0]!.location.lineNumber + 1);
+    await client.send("Debugger.stepOut");
+    const third = await client.next<Paused>("Debugger.paused");
+    expect(third.callFrames[0]!.functionName).not.toBe("judge");
+    await client.send("Debugger.resume");
+    expect((await running).decision).toBe("block");
+  });
+});

@@ -1,0 +1,234 @@
+/** Durable observe hooks on one machine: what is kept, how often it is tried, when it is given up, and what people can do about it. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, vi } from "vitest";
+import { openHost } from "creel";
+import type { Host, OpenOptions, PluginSpec } from "creel";
+import { Deliveries } from "../../../src/host/durable/deliveries.ts";
+import { Outbox, outboxFile } from "../../../src/host/durable/outbox.ts";
+import type { DeliveryRow } from "../../../src/host/durable/outbox-tables.ts";
+import { HostEvents } from "../../../src/host/report/events.ts";
+import type { Facts } from "../../../src/host/report/events.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import type { Call } from "../../../src/protocol/outcome.ts";
+import { sessionEndEvent } from "../../../src/sdk/gateway/session-events.ts";
+import { creelHere } from "../../support/cli-in-process.ts";
+import { folder, QUICK } from "../../support/files.ts";
+import { plugin, recorder, silent } from "../../support/host.ts";
+
+const stateFolder = () => join(folder({}, QUICK), "state");
+const open = (stateDir: string, plugins: PluginSpec[], more: OpenOptions = {}) =>
+  openHost({
+    isolation: "thread",
+    lanes: 1,
+    plugins,
+    logger: silent,
+    config: { stateDir, hooks: { durable: ["session:end"] }, sandbox: { spare: false, walls: "none" }, audit: { enabled: false } },
+    ...more,
+  });
+const end = (sessionKey: string, n = 0) => sessionEndEvent({ sessionId: "s", sessionKey, metadata: { n } });
+const factsOf = (host: Host): Facts["delivery"][] => {
+  const facts: Facts["delivery"][] = [];
+  host.on("delivery", (fact) => void facts.push(fact));
+  return facts;
+};
+const textsOf = (host: Host): string[] => {
+  const texts: string[] = [];
+  host.on("log", ({ plugin: id, text }) => void texts.push(`${id} ${text}`));
+  return texts;
+};
+/** Says what it hears, and refuses the first attempt at every event of the session "bad". */
+const hearer = (id: string) =>
+  plugin(
+    id,
+    `api.on("session:end", (e, ctx) => {
+      console.log(e.sessionKey, e.context.metadata.n, ctx.delivery.attempt, ctx.delivery.id);
+      if (e.sessionKey === "bad" && "${id}" === "picky" && ctx.delivery.attempt < 2) throw new Error("not now");
+    });`,
+  );
+
+/** What a host says to this configuration. */
+async function wrong(durable: string[], stateDir?: string): Promise<string | void> {
+  const config = { hooks: { durable }, ...(stateDir !== undefined && { stateDir }) };
+  return openHost({ isolation: "thread", logger: silent, config }).then(
+    (host) => host.close(),
+    (error: Error) => error.message,
+  );
+}
+
+describe("durable hooks", () => {
+  it("are observe hooks, with a state folder: anything else is refused by its place in the configuration", async () => {
+    expect(await wrong(["session:end", "before_tool_call"], stateFolder())).toContain("hooks.durable.1");
+    expect(await wrong(["session:ended"], stateFolder())).toContain('did you mean "session:end"?');
+    expect(await wrong(["session:end"])).toContain("set stateDir");
+  });
+
+  it("each plugin gets each event once it accepts it, in order per session, and nobody hears another's retries", async () => {
+    await using host = await open(stateFolder(), [hearer("picky"), hearer("easy")]);
+    const [facts, texts] = [factsOf(host), textsOf(host)];
+    for (const n of [1, 2]) await host.emit("session:end", end("bad", n))?.kept;
+    await host.emit("session:end", end("good", 3))?.kept;
+    await vi.waitFor(() => expect(facts.filter(({ status }) => status === "delivered")).toHaveLength(6), 10_000);
+    const heard = (id: string, session: string) =>
+      texts.filter((line) => line.startsWith(`${id} ${session}`)).map((line) => line.split(" ").slice(2, 4).join("/"));
+    await vi.waitFor(() => expect(heard("picky", "bad")).toEqual(["1/1", "1/2", "2/1", "2/2"]));
+    expect([heard("picky", "good"), heard("easy", "bad"), heard("easy", "good")]).toEqual([["3/1"], ["1/1", "2/1"], ["3/1"]]);
+    // The session without trouble did not wait for the other.
+    expect(facts.findIndex(({ plugin: id, hook }) => id === "picky" && hook === "session:end")).toBeGreaterThanOrEqual(0);
+    const ids = texts.filter((line) => line.startsWith("picky bad 1 ")).map((line) => line.split(" ")[4]);
+    expect(ids[0]).toBe(ids[1]);
+    // A handler that throws asks for another attempt: no strike.
+    expect(host.inspect("picky").circuit).toMatchObject({ state: "closed" });
+  });
+
+  it("an event that fails its schema is the caller's error, now; run resolves once the event is kept", async () => {
+    await using host = await open(stateFolder(), [hearer("easy")]);
+    await expect(host.emit("session:end", { type: "session" } as never)?.kept).rejects.toMatchObject({ code: "ERR_EVENT_INVALID" });
+    expect(await host.run("session:end", end("a"))).toMatchObject({ decision: "pass", calls: [] });
+  });
+
+  it("an event that stops its cell is tried once more and then given up; people list, show, replay and drop it", async () => {
+    const stateDir = stateFolder();
+    const lines = recorder();
+    const bomb = plugin("bomb", `api.on("session:end", (e) => { if (e.sessionKey === "bomb") for (;;); });`);
+    await using host = await open(stateDir, [bomb], { logger: lines.logger });
+    const facts = factsOf(host);
+    await host.emit("session:end", end("bomb"))?.kept;
+    await host.emit("session:end", end("fine"))?.kept;
+    await vi.waitFor(() => expect(facts.map(({ status }) => status).toSorted()).toEqual(["dead", "delivered", "failed"]), 20_000);
+    expect(lines.lines.filter(({ message }) => message.includes("creel dead list"))).toHaveLength(1);
+    const dead = async (...args: string[]) => creelHere("dead", ...args, "--state-dir", stateDir);
+    const { id } = facts.find(({ status }) => status === "dead")!;
+    expect(JSON.parse((await dead("list", "--json")).out)).toMatchObject([
+      { id, plugin: "bomb", session: "bomb", attempts: 2, status: "cpu" },
+    ]);
+    expect((await dead("list")).out).toContain(id);
+    expect((await dead("show", id)).out).toContain('"sessionKey": "bomb"');
+    expect((await dead("show", "nobody")).err).toContain("creel dead list");
+    expect((await dead("replay")).code).toBe(2);
+    expect((await dead("replay", id)).code).toBe(0);
+    expect(JSON.parse((await dead("list", "--json")).out)).toEqual([]);
+    await host.close();
+    const outbox = new Outbox({ stateDir, onSetAside: () => {}, onFailure: () => {} });
+    const [row] = await outbox.adopt();
+    await outbox.died(row!.seq, { status: "cpu", why: "again", at: 0 });
+    await outbox.close();
+    expect(JSON.parse((await dead("drop", "--plugin", "bomb", "--json")).out)).toEqual({ dropped: 1 });
+    expect((await dead("list")).out).toContain("no event was given up");
+  });
+
+  it("a plugin that does not serve gets its events later, and no attempt is counted", async () => {
+    const stateDir = stateFolder();
+    await using host = await open(stateDir, [hearer("easy")]);
+    const [facts, texts] = [factsOf(host), textsOf(host)];
+    const source = host.plugins().length;
+    expect(source).toBe(1);
+    await host.emit("session:end", end("a", 1))?.kept;
+    await vi.waitFor(() => expect(facts).toHaveLength(1));
+    await host.close();
+    // Emitted by a host whose plugin cannot load, delivered by the next.
+    const outbox = new Outbox({ stateDir, onSetAside: () => {}, onFailure: () => {} });
+    await outbox.add(
+      {
+        id: "kept",
+        hook: "session:end",
+        session: "a",
+        event: JSON.stringify(end("a", 2)),
+        context: "{}",
+        chain: undefined,
+        plugins: ["easy", "away"],
+      },
+      () => {},
+    );
+    await outbox.close();
+    await using second = await open(stateDir, [hearer("easy")]);
+    const heard = textsOf(second);
+    await vi.waitFor(() => expect([...texts, ...heard].filter((line) => line.includes("kept"))).toEqual(["easy a 2 1 kept"]), 10_000);
+    await second.close();
+    const rest = new Outbox({ stateDir, onSetAside: () => {}, onFailure: () => {} });
+    expect(await rest.adopt()).toMatchObject([{ plugin: "away" }]);
+    await rest.close();
+  });
+
+  it("emit never blocks on another process that holds the file", async () => {
+    const stateDir = stateFolder();
+    await using host = await open(stateDir, [hearer("easy")]);
+    const other = new DatabaseSync(outboxFile(stateDir), { timeout: 0 });
+    other.exec("BEGIN IMMEDIATE");
+    let isKept = false;
+    const startedMs = performance.now();
+    const kept = host.emit("session:end", end("a"))!.kept.then(() => (isKept = true));
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isKept).toBe(false);
+    other.exec("COMMIT");
+    other.close();
+    await kept;
+  });
+});
+
+describe("the outbox", () => {
+  const event = { hook: "session:end", session: "", event: "{}", context: "{}", chain: undefined };
+  const quiet = { onSetAside: () => {}, onFailure: () => {} };
+
+  it("refuses what is over its quota, all or none, and takes more when rows are gone", async () => {
+    const outbox = new Outbox({ stateDir: stateFolder(), quotaBytes: 600, ...quiet });
+    await outbox.add({ ...event, id: "a", plugins: ["p", "q"] }, () => {});
+    await expect(outbox.add({ ...event, id: "b", plugins: ["p", "q"] }, () => {})).rejects.toMatchObject({ code: "ERR_OUTBOX_FULL" });
+    const rows = await outbox.adopt();
+    expect(rows.map(({ plugin: id }) => id)).toEqual(["p", "q"]);
+    for (const { seq } of rows) await outbox.delivered((await outbox.begin(seq))!);
+    await outbox.add({ ...event, id: "b", plugins: ["p"] }, () => {});
+    await outbox.close();
+  });
+
+  it("rows of a host that lives are left alone; those of one that has ended are taken over, in order", async () => {
+    const stateDir = stateFolder();
+    const first = new Outbox({ stateDir, ...quiet });
+    const second = new Outbox({ stateDir, ...quiet });
+    for (const id of ["a", "b"]) await first.add({ ...event, id, plugins: ["p"] }, () => {});
+    expect(await second.adopt()).toEqual([]);
+    await first.close();
+    expect((await second.adopt()).map(({ seq }) => seq)).toEqual([1, 2]);
+    await second.close();
+  });
+
+  it("a row is given up by its age, however often it was tried, and not before", async () => {
+    const clock = { ms: 0 };
+    const outbox = new Outbox({ stateDir: stateFolder(), now: () => clock.ms, ...quiet });
+    const failed: Call = {
+      plugin: "p",
+      priority: 0,
+      status: "failed",
+      wallMs: 1,
+      cpuMs: 1,
+      error: { code: "ERR_CALL_FAILED", message: "no" },
+    };
+    const attempts: number[] = [];
+    const deliveries = new Deliveries({
+      outbox,
+      events: new HostEvents("h", () => {}),
+      logger: silent,
+      now: () => clock.ms,
+      deliver: async ({ attempt }: DeliveryRow) => {
+        attempts.push(attempt);
+        return [failed];
+      },
+    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      await outbox.add({ ...event, id: "a", plugins: ["p"] }, (rows) => deliveries.take(rows));
+      await deliveries.open();
+      for (let at = 0; at < 40; at++) await vi.advanceTimersByTimeAsync(LIMITS.outbox.longestPauseMs);
+      expect(attempts.length).toBeGreaterThan(30);
+      expect(await outbox.dead()).toEqual([]);
+      clock.ms = LIMITS.outbox.maxAgeMs + 1;
+      await vi.advanceTimersByTimeAsync(LIMITS.outbox.longestPauseMs);
+      expect(await outbox.dead()).toMatchObject([{ id: "a", attempt: attempts.length }]);
+    } finally {
+      vi.useRealTimers();
+      deliveries.stop();
+      await outbox.close();
+    }
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openHost } from "creel";
+import type { Host } from "creel";
+import { open, silent } from "../../support/host.ts";
+import { served } from "../../support/serve.ts";
+
+const GATE = `export default (api) => {
+  api.on("before_tool_call", (event) => {
+    console.log("looked at", event.toolName);
+    if (event.params.bad) return { block: true, blockReason: "it is bad" };
+    return { params: { ...event.params, seen: true } };
+  }, { priority: 10 });
+};`;
+const SLOW = `export default (api) => {
+  api.on("before_tool_call", async (event) => { if (event.params.wait) await new Promise((done) => setTimeout(done, 40)); });
+  api.on("message_sent", async () => { await new Promise((done) => setTimeout(done, 30)); });
+};`;
+const QUICK = `export default (api) => { api.on("message_sent", () => {}); };`;
+const PLUGINS = [
+  { id: "gate", source: GATE },
+  { id: "slow", source: SLOW, hooks: { allowConversationAccess: true } },
+  { id: "quick", source: QUICK, hooks: { allowConversationAccess: true } },
+];
+const tool = (params: object) => ({ toolName: "exec", params: params as Record<string, unknown> });
+
+describe("recent runs", () => {
+  let host: Host;
+  beforeAll(async () => {
+    host = await open("thread", { plugins: PLUGINS });
+  });
+  afterAll(() => host.close());
+
+  it("a run is remembered although nobody listened, with its decision and what it took", async () => {
+    const { runId } = await host.run("before_tool_call", tool({ wait: true }));
+    await host.run("before_tool_call", tool({ bad: true }));
+    const [blocked, passed] = await host.runs();
+    expect(blocked).toMatchObject({ hook: "before_tool_call", decision: "block", by: "gate", reason: "it is bad" });
+    expect(passed).toMatchObject({ runId, decision: "pass", chain: { rootRunId: runId, depth: 0, path: [], runIds: [] } });
+    expect(passed!.wallMs).toBeGreaterThanOrEqual(39);
+    expect(passed!.wallMs).toBeLessThan(passed!.calls[1]!.wallMs + 5_000);
+    expect(Math.abs(passed!.at + passed!.wallMs! - Date.now())).toBeLessThan(60_000);
+    expect(blocked!.seq).toBeGreaterThan(passed!.seq);
+  });
+
+  it("calls of a chain begin one after the other, and a skipped one did not begin", async () => {
+    const { runId } = await host.run("before_tool_call", tool({ wait: true }));
+    await host.run("before_tool_call", tool({ bad: true }));
+    const [blocked, passed] = await host.runs();
+    expect(passed!.runId).toBe(runId);
+    const [first, second] = passed!.calls;
+    expect(first).toMatchObject({ plugin: "gate", lane: 0, attempt: 1, batch: 1 });
+    expect(second!.startMs).toBeGreaterThanOrEqual(first!.startMs! + first!.wallMs - 0.01);
+    expect(second!.startMs! + second!.wallMs).toBeLessThanOrEqual(passed!.wallMs! + 0.01);
+    expect(blocked!.calls[1]).toMatchObject({ plugin: "slow", status: "skipped" });
+    expect(blocked!.calls[1]).not.toHaveProperty("startMs");
+  });
+
+  it("handlers that run side by side overlap", async () => {
+    await host.run("message_sent", { to: "x", content: "y", success: true }, { channelId: "c" });
+    const [run] = await host.runs({ hook: "message_sent" });
+    const [slow, quick] = run!.calls;
+    expect(slow!.plugin).toBe("slow");
+    expect(quick!.startMs).toBeLessThan(slow!.startMs! + slow!.wallMs);
+  });
+
+  it("a run in flight is listed first, without an end, and found by its id", async () => {
+    const running = host.run("before_tool_call", tool({ wait: true }));
+    const [flying] = await host.runs();
+    expect(flying).not.toHaveProperty("wallMs");
+    expect(await host.runDetail(flying!.runId)).toMatchObject({ runId: flying!.runId, event: { value: tool({ wait: true }) } });
+    expect((await host.stats()).inFlight).toBe(1);
+    const { runId } = await running;
+    expect(flying!.runId).toBe(runId);
+    expect((await host.runs())[0]).toMatchObject({ runId, decision: "pass" });
+  });
+
+  it("a run that the gateway aborts has ended, without a decision", async () => {
+    const stop = new AbortController();
+    const aborted = new Promise((done) => host.on("aborted", done));
+    const running = host.run("before_tool_call", tool({ wait: true }), undefined, { signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+    const [run] = await host.runs();
+    expect(run).toMatchObject({ reason: "the gateway aborted the run", wallMs: expect.any(Number) as number, calls: [] });
+    expect(run).not.toHaveProperty("decision");
+    expect(await aborted).toMatchObject({ runId: run!.runId, seq: run!.seq });
+  });
+
+  it("its data say what each handler saw, returned, changed and logged", async () => {
+    const { runId } = await host.run("before_tool_call", tool({ command: "ls" }));
+    // Log lines come with the next message of the lane.
+    await vi.waitUntil(async () => (await host.runDetail(runId))!.logs.length > 0, { timeout: 10_000 });
+    const detail = await host.runDetail(runId);
+    expect(detail).toMatchObject({
+      event: { value: tool({ command: "ls" }) },
+      steps: [
+        { returned: { value: { params: { command: "ls", seen: true } } }, changed: ["params"] },
+        { saw: { value: { params: { command: "ls", seen: true } } } },
+      ],
+      caused: [],
+    });
+    expect(detail!.logs).toMatchObject([{ plugin: "gate", level: "info", text: "looked at exec" }]);
+    expect(await host.runDetail("h0-1")).toBeUndefined();
+  });
+
+  it("a filter takes the latest that match all of it", async () => {
+    await host.run("before_tool_call", tool({}));
+    const { seq } = (await host.runs({ limit: 1 }))[0]!;
+    await host.run("before_tool_call", tool({ bad: true }));
+    await host.run("message_sent", { to: "x", content: "y", success: true }, { channelId: "c" });
+    expect((await host.runs({ since: seq })).map(({ hook }) => hook)).toEqual(["message_sent", "before_tool_call"]);
+    expect(await host.runs({ since: seq, plugin: "gate" })).toMatchObject([{ decision: "block" }]);
+    expect(await host.runs({ since: seq, plugin: "gate", decision: "pass" })).toEqual([]);
+    expect(await host.runs({ limit: 2 })).toHaveLength(2);
+  });
+});
+
+it("facts are numbered without gaps for a listener of all, and say when a run begins and what caused it", async () => {
+  await using host = await open("thread", { plugins: PLUGINS });
+  const seen: { name: string; seq: number; at: number; chain?: object }[] = [];
+  for (const name of ["begun", "call", "run", "log"] as const) host.on(name, (fact) => seen.push({ name, ...fact }));
+  const { runId } = await host.run("before_tool_call", tool({ bad: true }));
+  await host.run("message_sent", { to: "x", content: "y", success: true }, { channelId: "c" });
+  expect(seen.map(({ name }) => name).filter((name) => name !== "log")).toEqual([
+    "begun",
+    "call",
+    "call",
+    "run",
+    "begun",
+    "call",
+    "call",
+    "run",
+  ]);
+  expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, at) => seen[0]!.seq + at));
+  expect(seen[0]).toMatchObject({ runId, plugins: ["gate", "slow"], chain: { rootRunId: runId } });
+  expect(seen.every(({ at }) => Math.abs(at - Date.now()) < 60_000)).toBe(true);
+});
+
+it("a host that was joined over the socket gives the same", async () => {
+  await using server = await served({ plugins: PLUGINS });
+  await using joined = await openHost({ connect: server.socket, logger: silent });
+  const { runId } = await joined.run("before_tool_call", tool({ bad: true }));
+  expect(await joined.runs()).toEqual(await server.host.runs());
+  const detail = await joined.runDetail(runId);
+  expect(detail).toMatchObject({ decision: "block", steps: [{}, {}] });
+  expect(await joined.runDetail("h0-1")).toBeUndefined();
+  const { host, plugins, hooks } = await joined.stats();
+  expect(host).toBe(server.host.id);
+  expect(plugins.map(({ plugin }) => plugin)).toEqual(["gate", "slow", "quick"]);
+  expect(hooks.find(({ hook }) => hook === "before_tool_call")!.runs).toEqual({ pass: 0, block: 1 });
+});

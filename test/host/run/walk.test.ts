@@ -1,0 +1,226 @@
+/** The walk along a chain: whatever a lane answers or does not answer, the host asks a bounded number of times and comes to an outcome. */
+import { expect, it } from "vitest";
+import { CallCounts } from "../../../src/host/plugins/call-counts.ts";
+import { CATALOG } from "creel";
+import { pluginBudget } from "../../../src/host/plugins/budget.ts";
+import { GatewayTime } from "../../../src/host/services/gateway-time.ts";
+import type { Answers, LaneClient, StepAnswer } from "../../../src/host/supervisor/lane-client.ts";
+import type { Plugin } from "../../../src/host/plugins/plugin.ts";
+import type { Plan } from "../../../src/host/plugins/registry.ts";
+import type { RunInput } from "../../../src/host/run/run-input.ts";
+import { Walk } from "../../../src/host/run/walk.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { playedLane } from "../../support/lane.ts";
+
+const ok = (body = ""): StepAnswer => ({ status: "ok", wallUs: 1_000, cpuUs: 1_000, body });
+
+function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"): RunInput {
+  const plan = lanes.map((lane, index) => ({
+    plugin: { id: `p${index}`, order: index, budget: pluginBudget(undefined, undefined), gatewayTime: new GatewayTime(1_000) } as Plugin,
+    home: { lane, cell: index },
+    index: 0,
+    priority: 0,
+    filter: undefined,
+    needsAuthority: false,
+    seesContext: true,
+    isReentrant: false,
+    budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
+    options: {},
+    callCount: new CallCounts().of("p", "h"),
+    failure: undefined,
+    absent: undefined,
+  })) satisfies Plan;
+  const event = { to: "x", content: "o" };
+  return {
+    runId: "r1",
+    cause: 1,
+    chain: { rootRunId: "r1", depth: 0, path: [], runIds: [], by: undefined, client: undefined },
+    isNested: false,
+    startedMs: 0,
+    activateMs: 0,
+    hook: CATALOG.message_sending,
+    plan,
+    failure,
+    allClosed: true,
+    event,
+    context: {},
+    eventText: JSON.stringify(event),
+    contextText: "{}",
+  };
+}
+
+/** Plays the lanes: how often it was asked, with which events, and what came of it. */
+function play(given: RunInput, answer: (asked: number, from: number) => Answers["steps"]) {
+  const walk = new Walk(given);
+  const events: string[] = [];
+  let hop = walk.next();
+  while (hop) {
+    const { from, event } = hop.request;
+    events.push((JSON.parse(event) as { content?: string }).content ?? event);
+    if (events.length > 100) throw new Error("it asks for ever");
+    hop = walk.next({ steps: answer(events.length, from) });
+  }
+  return { asked: events.length, events, outcome: walk.outcome! };
+}
+
+const lane = () => playedLane().lane;
+const same = (count: number) => Array<LaneClient>(count).fill(lane());
+
+it("a lane that answers nothing is asked once per handler, and each is crashed by name", () => {
+  const { asked, outcome } = play(input(same(3)), () => []);
+  expect(asked).toBe(3);
+  expect(outcome.calls.map(({ plugin, status, error }) => [plugin, status, error?.code])).toEqual(
+    ["p0", "p1", "p2"].map((id) => [id, "crashed", "ERR_SANDBOX_PROTOCOL"]),
+  );
+  expect(outcome).toMatchObject({ decision: "pass", result: undefined });
+});
+
+it("on a hook that fails closed, no answer ends the run", () => {
+  const { asked, outcome } = play(input(same(3), "closed"), () => []);
+  expect(asked).toBe(1);
+  expect(outcome).toMatchObject({ decision: "cancel", by: "p0" });
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["crashed", "skipped", "skipped"]);
+});
+
+it("handlers in a row in one lane are asked for in one hop, others in their own", () => {
+  const [one, two] = [lane(), lane()];
+  expect(play(input([one, one, two, two, one]), (_, from) => Array.from({ length: from + 2 }, () => ok())).asked).toBe(3);
+});
+
+it("a lane that leaves the rest to the host is asked again from there, with the event as it stands", () => {
+  const { events, outcome } = play(input(same(3)), (asked, from) => {
+    const answers: StepAnswer[] = [];
+    answers[from] = ok(JSON.stringify({ content: `c${asked}` }));
+    return answers;
+  });
+  expect(events).toEqual(["o", "c1", "c2"]);
+  expect(outcome.result).toEqual({ content: "c3" });
+});
+
+it("answers with a hole count up to the hole, and the rest is asked again", () => {
+  const { asked, outcome } = play(input(same(3)), (_, from) =>
+    from === 0 ? [ok(`{"content":"a"}`), undefined, ok(`{"content":"z"}`)] : [undefined, ok(`{"content":"b"}`), ok()],
+  );
+  expect(asked).toBe(2);
+  expect(outcome.result).toEqual({ content: "b" });
+});
+
+it("answers past the last handler, or past a terminal one, are not read", () => {
+  const { outcome } = play(input(same(2)), () => [ok(`{"cancel":true}`), ok(`{"content":"evil"}`), ok(`{"content":"evil"}`)]);
+  expect(outcome).toMatchObject({ decision: "cancel", by: "p0", result: { cancel: true } });
+  expect(outcome.result).not.toHaveProperty("content");
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["ok", "skipped"]);
+});
+
+it.each(["{", "undefined", `{"content":5}`, `[]`])("a body that is no result (%s) is that handler's failure", (body) => {
+  const { outcome } = play(input(same(1)), () => [ok(body)]);
+  expect(outcome.calls[0]).toMatchObject({ plugin: "p0", status: "failed" });
+  expect(outcome.result).toBeUndefined();
+});
+
+/** Plays lanes that say more than answers; gives what was asked for: how many steps, which attempt, of how much time. */
+function playDeaths(given: RunInput, answer: (asked: number) => Answers) {
+  const walk = new Walk(given);
+  const asked: { steps: number; attempt: number; spentMs: number; context: string }[] = [];
+  let hop = walk.next();
+  while (hop) {
+    const { route, attempt, spentMs, context } = hop.request;
+    asked.push({ steps: route.steps.length, attempt, spentMs, context });
+    if (asked.length > 100) throw new Error("it asks for ever");
+    hop = walk.next(answer(asked.length));
+  }
+  return { asked, outcome: walk.outcome! };
+}
+
+it("after a death the rest is asked for one by one, as second attempts with the time that is left, and each answer stands", () => {
+  const { asked, outcome } = playDeaths(input(same(3)), (count) =>
+    count === 1 ? { steps: [], retry: { spentMs: 20, until: 1 } } : { steps: [ok(JSON.stringify({ content: `c${count}` }))] },
+  );
+  expect(asked).toEqual([
+    { steps: 3, attempt: 1, spentMs: 0, context: "{}" },
+    { steps: 1, attempt: 2, spentMs: 20, context: `{"attempt":2}` },
+    { steps: 1, attempt: 2, spentMs: 0, context: `{"attempt":2}` },
+    { steps: 1, attempt: 1, spentMs: 0, context: "{}" },
+  ]);
+  expect(outcome.result).toEqual({ content: "c4" });
+});
+
+it("after a death the culprit is not asked again: its verdict stands, and those before and after it are", () => {
+  const verdict: StepAnswer = { ...ok(`{"code":"ERR_CALL_WEDGED","message":"m"}`), status: "cpu" };
+  const { asked, outcome } = playDeaths(input(same(3)), (count) =>
+    count === 1 ? { steps: [undefined, verdict], retry: { spentMs: 0, until: 1 } } : { steps: [ok(`{"content":"c${count}"}`)] },
+  );
+  expect(asked.map(({ attempt }) => attempt)).toEqual([1, 2, 1]);
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["ok", "cpu", "ok"]);
+  expect(outcome.result).toEqual({ content: "c3" });
+});
+
+it("a sandbox that dies under every question does not make the host ask for ever", () => {
+  const { asked, outcome } = playDeaths(input(same(3)), (count) =>
+    count === 1 ? { steps: [], retry: { spentMs: 0, until: 2 } } : { steps: [{ ...ok("{}"), status: "crashed" }] },
+  );
+  expect(asked).toHaveLength(4);
+  expect(outcome.calls.map(({ status }) => status)).toEqual(["crashed", "crashed", "crashed"]);
+});
+
+it("a handler that has moved while the run was on its way is asked where it lives now", () => {
+  const [old, fresh] = [lane(), lane()];
+  const given = input([old, old]);
+  const walk = new Walk(given);
+  expect(walk.next()).toMatchObject({ lane: old });
+  Object.assign(given.plan[1]!.home, { lane: fresh, cell: 7 });
+  expect(walk.next({ steps: [ok()] })).toMatchObject({ lane: fresh, request: { route: { steps: [[7, 0, 1_000, 100]] }, attempt: 1 } });
+});
+
+/** The contexts that are sent for a chain of handlers, of which some see it. */
+function contexts(...sees: boolean[]): string[] {
+  const given = input(same(sees.length));
+  for (const [at, seesContext] of sees.entries()) Object.assign(given.plan[at]!, { seesContext });
+  const asked: string[] = [];
+  const walk = new Walk({ ...given, contextText: `{"agentId":"main"}` });
+  for (let hop = walk.next(); hop; hop = walk.next({ steps: sees.map(() => ok()) })) asked.push(hop.request.context);
+  return asked;
+}
+
+it("a context travels only where a handler can see it", () => {
+  expect(contexts(false, false)).toEqual(["{}"]);
+  expect(contexts(false, true)).toEqual([`{"agentId":"main"}`]);
+});
+
+it.each([
+  [
+    "a million keys",
+    `{"content":{${Array.from({ length: LIMITS.call.resultValues + 1 }, (_, at) => `"${at}":1`).join()}}}`,
+    "ERR_CALL_RESULT_SHAPE",
+  ],
+  ["a result 400,000 deep", `{"content":${"[".repeat(400_000)}${"]".repeat(400_000)}}`, "ERR_CALL_RESULT_SHAPE"],
+  [
+    "a result of more bytes than characters allow for",
+    `{"content":"${"\u20ac".repeat(LIMITS.call.resultBytes / 2)}"}`,
+    "ERR_CALL_RESULT_SIZE",
+  ],
+])("%s is that handler's failure, and is not even parsed", (_, body, code) => {
+  const { outcome } = play(input(same(1), "closed"), () => [ok(body)]);
+  expect(outcome).toMatchObject({ decision: "cancel", by: "p0", calls: [{ status: "failed", error: { code } }] });
+});
+
+/** A result that takes a megabyte, as far as it is let. */
+const LARGE = JSON.stringify({ params: { text: "x".repeat(LIMITS.call.resultBytes - 100) } });
+
+it("results that would make the event longer than it may be fail by the hook's policy, with their plugin named; those before them count", () => {
+  const handlers = LIMITS.call.eventBytes / LIMITS.call.resultBytes + 2;
+  const given = (failure: "open" | "closed"): RunInput => ({
+    ...input(same(handlers), failure),
+    hook: CATALOG.before_tool_call,
+    event: { toolName: "exec", params: {} },
+    eventText: `{"toolName":"exec","params":{}}`,
+  });
+  const answers = Array.from({ length: handlers }, (_, at) => ok(LARGE.replace("text", `t${at}`)));
+  const open = play(given("open"), () => answers);
+  const failures = open.outcome.calls.filter(({ status }) => status === "failed");
+  expect(failures.map(({ error }) => error?.code)).toEqual(failures.map(() => "ERR_CALL_EVENT_GROWTH"));
+  expect(failures.length).toBeGreaterThan(0);
+  expect(open.outcome.calls.slice(0, 7).map(({ status }) => status)).toEqual(Array(7).fill("ok"));
+  const closed = play(given("closed"), () => answers);
+  expect(closed.outcome.calls.find(({ status }) => status === "failed")?.plugin).toBe(closed.outcome.by);
+});

@@ -1,0 +1,209 @@
+/** The fleet: a unit that dies is replaced, its lanes live on, what was not sent goes to the replacement, and a closed fleet stays closed. */
+import { expect, it, vi } from "vitest";
+import { Fleet } from "../../../src/host/supervisor/fleet.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { writeReply } from "../../../src/transport/call-frames.ts";
+import { start } from "../../support/lane.ts";
+import { PlayedUnit } from "../../support/unit.ts";
+
+function fleetOf(lanes: number, lanesPerUnit: number, hasSpare = false, isStarted = true) {
+  const units: PlayedUnit[] = [];
+  const restarts: [string, readonly number[], number | undefined][] = [];
+  const fleet = new Fleet({
+    lanes,
+    lanesPerUnit,
+    startUnit: (count) => {
+      units.push(new PlayedUnit(count));
+      return units.at(-1)!;
+    },
+    greeting: (lane) => [`hello ${lane.index}`],
+    hasSpare,
+    memoryBytes: 2 ** 40,
+    cpuMsOf: () => 100,
+    message: () => {},
+    restarted: (why, indexes, culprit) => restarts.push([why, indexes, culprit]),
+  });
+  if (isStarted) void fleet.start();
+  return { fleet, units, restarts };
+}
+
+it("starts one unit for all lanes, or one for each, and greets every lane first", () => {
+  const together = fleetOf(3, 3);
+  expect(together.units).toHaveLength(1);
+  expect(together.units[0]!.links.map(({ sent }) => sent[0])).toEqual(["hello 0", "hello 1", "hello 2"]);
+  expect(fleetOf(3, 1).units).toHaveLength(3);
+});
+
+it("replaces a unit that died, tells why, greets the new one, and only its lanes are touched", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 1);
+  for (const { links } of units) links[0]!.ready();
+  const runs = fleet.lanes.map((lane) => start(lane, 1));
+  await Promise.resolve();
+  units[0]!.die("SIGSEGV");
+  await vi.waitFor(() => expect(units).toHaveLength(3));
+  expect(restarts).toEqual([["SIGSEGV", [0], undefined]]);
+  expect(units[2]!.links[0]!.sent[0]).toBe("hello 0");
+  expect(await runs[0]!).toMatchObject({ steps: [], retry: { until: 0 } });
+  units[1]!.links[0]!.say(writeReply(runs[1]!.id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body: "" }]));
+  expect((await runs[1]!).steps[0]?.status).toBe("ok");
+  await fleet.close();
+});
+
+it("a lane that breaks the protocol has its unit killed and replaced", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 2);
+  units[0]!.links[1]!.say("nonsense");
+  await vi.waitFor(() => expect(units).toHaveLength(2));
+  expect(restarts).toEqual([[expect.stringContaining("breaks the protocol"), [0, 1], undefined]]);
+  await fleet.close();
+});
+
+it("runs that come while there is no unit wait for the next", async () => {
+  const { fleet, units } = fleetOf(1, 1);
+  units[0]!.die();
+  await units[0]!.ended;
+  const run = start(fleet.lanes[0]!, 1);
+  await vi.waitFor(() => expect(units).toHaveLength(2));
+  units[1]!.links[0]!.ready();
+  await vi.waitFor(() => expect(units[1]!.links[0]!.runs()).toEqual([run.id]));
+  await fleet.close();
+});
+
+it("one that dies is started again at once, and one that keeps dying ever more slowly", async () => {
+  const { fleet, units } = fleetOf(1, 1);
+  const times: number[] = [];
+  for (let deaths = 1; deaths <= LIMITS.sandbox.restartsPerMinute + 2; deaths++) {
+    const startedMs = performance.now();
+    units.at(-1)!.die();
+    await vi.waitFor(() => expect(units).toHaveLength(deaths + 1), { interval: 1, timeout: 3_000 });
+    times.push(performance.now() - startedMs);
+  }
+  // The tenth in a minute waits 50 ms, then 100 and 200.
+  expect(times.at(-1)).toBeGreaterThanOrEqual(195);
+  expect(times.at(-3)).toBeGreaterThanOrEqual(45);
+  expect(times.slice(0, LIMITS.sandbox.restartsPerMinute - 1).toSorted((a, b) => a - b)[4]).toBeLessThan(45);
+  await fleet.close();
+});
+
+it("a closed fleet closes its units and starts none again", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 1);
+  await fleet.close();
+  expect(units.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(units).toHaveLength(2);
+  expect(restarts).toEqual([]);
+});
+
+const stuck = {
+  kind: "stalled",
+  lane: 0,
+  cell: 5,
+  turn: 1,
+  run: 1,
+  step: 0,
+  begun: 1,
+  limitMs: 10,
+  stalledMs: 1e6,
+  cpuMs: 1e6,
+  isAsleep: false,
+} as const;
+
+it("a lane that is stuck has its unit replaced at once, in the name of the cell it is in; its other lanes may finish what they are at", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 2);
+  units[0]!.ready();
+  const [culprit, other] = fleet.lanes.slice(0, 2).map((lane) => start(lane, 1));
+  await Promise.resolve();
+  units[0]!.events!.stalled(stuck);
+  // The culprit is settled before anything is killed; what comes now waits for the replacement.
+  expect((await culprit!).steps[0]).toMatchObject({ status: "cpu" });
+  expect(restarts).toMatchObject([[expect.stringContaining("could not be stopped"), [0, 1], 5]]);
+  expect(units[0]!.isClosed).toBe(false);
+  const next = start(fleet.lanes[1]!, 1);
+  units[0]!.links[1]!.say(writeReply(other!.id, true, [{ step: 0, status: "ok", wallUs: 1, cpuUs: 1, body: "" }]));
+  expect((await other!).steps[0]?.status).toBe("ok");
+  await vi.waitFor(() => expect(units).toHaveLength(2));
+  expect(units[0]!.isClosed).toBe(true);
+  units[1]!.ready();
+  expect(units[0]!.links[1]!.runs()).toEqual([other!.id]);
+  expect(units[1]!.links[1]!.runs()).toEqual([next.id]);
+  await fleet.close();
+});
+
+it("a unit that crashes while a turn lasts in it did so inside that cell; one that is killed may have been killed by anybody", async () => {
+  const lasting = { ...stuck, run: 0, stalledMs: 5 };
+  const crashed = fleetOf(1, 1);
+  crashed.units[0]!.events!.stalled(lasting);
+  crashed.units[0]!.die("the sandbox process was ended by SIGSEGV");
+  await vi.waitFor(() => expect(crashed.restarts).toMatchObject([[expect.anything(), [0], 5]]));
+  const killed = fleetOf(1, 1);
+  killed.units[0]!.events!.stalled(lasting);
+  killed.units[0]!.die("the sandbox process was ended by SIGKILL");
+  await vi.waitFor(() => expect(killed.restarts).toMatchObject([[expect.anything(), [0], undefined]]));
+  await Promise.all([crashed.fleet.close(), killed.fleet.close()]);
+});
+
+it("the spare unit takes the place of one that is gone, and another spare is started", async () => {
+  const { fleet, units } = fleetOf(1, 1, true);
+  units[0]!.ready();
+  await vi.waitFor(() => expect(units).toHaveLength(2), { timeout: 5_000 });
+  expect(units[1]!.links[0]!.sent).toEqual([]);
+  units[0]!.die();
+  await vi.waitFor(() => expect(units[1]!.links[0]!.sent).toEqual(["hello 0"]));
+  await vi.waitFor(() => expect(units).toHaveLength(3), { timeout: 5_000 });
+  await fleet.close();
+  expect(units.map(({ isClosed }) => isClosed)).toEqual([true, true, true]);
+});
+
+it("a unit that was started ahead is the first one's place, spare or not", async () => {
+  const { fleet, units } = fleetOf(2, 2, false, false);
+  fleet.warm();
+  expect(units).toHaveLength(1);
+  void fleet.start();
+  expect(units).toHaveLength(1);
+  expect(units[0]!.links.map(({ sent }) => sent)).toEqual([["hello 0"], ["hello 1"]]);
+  await fleet.close();
+});
+
+it("the slow lane has a unit of its own, which is started when it is first needed", async () => {
+  const { fleet, units, restarts } = fleetOf(2, 2);
+  expect(fleet.slow).toBe(fleet.lanes[2]);
+  fleet.startSlow();
+  fleet.startSlow();
+  expect(units.map(({ links }) => links.length)).toEqual([2, 1]);
+  units[1]!.events!.stalled(stuck);
+  await vi.waitFor(() => expect(units).toHaveLength(3));
+  expect(restarts).toMatchObject([[expect.anything(), [2], 5]]);
+  expect(units[0]!.isClosed).toBe(false);
+  await fleet.close();
+});
+
+it("when a fleet is closed every run in it is settled, sent or not", async () => {
+  const { fleet, units } = fleetOf(1, 1);
+  units[0]!.ready();
+  const sent = start(fleet.lanes[0]!, 1);
+  await Promise.resolve();
+  units[0]!.die();
+  await units[0]!.ended;
+  const unsent = start(fleet.lanes[0]!, 1);
+  await fleet.close();
+  expect(await sent).toMatchObject({ retry: { until: 0 } });
+  expect((await unsent).steps[0]?.status).toBe("crashed");
+});
+
+it("a link that breaks the rules has its unit replaced at once; one that ends is given a moment to say more of why", async () => {
+  const broken = fleetOf(1, 1);
+  broken.units[0]!.ready();
+  broken.units[0]!.links[0]!.end("a frame of 9 bytes", true);
+  expect(broken.restarts).toEqual([[expect.stringContaining("a frame of 9 bytes"), [0], undefined]]);
+  const ended = fleetOf(1, 1);
+  ended.units[0]!.ready();
+  ended.units[0]!.links[0]!.end("the socket was closed");
+  expect(ended.restarts).toEqual([]);
+  await vi.waitFor(() => expect(ended.restarts).toEqual([[expect.stringContaining("the socket was closed"), [0], undefined]]));
+  const died = fleetOf(1, 1);
+  died.units[0]!.ready();
+  died.units[0]!.links[0]!.end("the socket was closed");
+  died.units[0]!.die("the sandbox process was ended by SIGSEGV");
+  await vi.waitFor(() => expect(died.units).toHaveLength(2));
+  expect(died.restarts).toEqual([["the sandbox process was ended by SIGSEGV", [0], undefined]]);
+  await Promise.all([broken, ended, died].map(({ fleet }) => fleet.close()));
+});

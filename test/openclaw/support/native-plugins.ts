@@ -1,0 +1,55 @@
+/** Plugins for OpenClaw as their authors write them. Each is a folder below the gateway's `extensions`. */
+const MANIFEST = { version: "1.0.0", configSchema: { type: "object", additionalProperties: true }, activation: { onStartup: true } };
+
+function plugin(id: string, body: string, manifest: object = {}): Record<string, string> {
+  return {
+    "package.json": JSON.stringify({ name: id, version: "1.0.0", type: "module", openclaw: { extensions: ["./index.js"] } }),
+    "openclaw.plugin.json": JSON.stringify({ id, name: id, ...MANIFEST, ...manifest }),
+    "index.js": `export default { id: "${id}", name: "${id}", register(api) { ${body} } };`,
+  };
+}
+
+/** Blocks, rewrites, asks, redacts, and has a tool, a command and a method. */
+const GUARD = `
+  const forbid = api.pluginConfig?.forbid ?? "forbidden";
+  api.on("before_tool_call", (event) => {
+    const text = JSON.stringify(event.params);
+    if (text.includes(forbid)) return { block: true, blockReason: "guard says no to " + forbid };
+    if (text.includes("ask-me")) return {
+      params: { ...event.params, name: "asked" },
+      requireApproval: { title: "May it?", description: "guard asks", severity: "warning", onResolution: (d) => { api.logger.info("guard heard " + d); } },
+    };
+    if (text.includes("rewrite-me")) return { params: { ...event.params, name: "rewritten" } };
+  }, { priority: 50 });
+  api.on("tool_result_persist", (event) => {
+    const text = JSON.stringify(event.message);
+    if (text.includes("s3cret")) return { message: JSON.parse(text.replaceAll("s3cret", "[redacted]")) };
+  });
+  api.registerTool({
+    name: "lobster_weight", label: "Lobster", description: "Weighs a lobster",
+    parameters: { type: "object", properties: { name: { type: "string" }, note: { type: "string" } } },
+    async execute(id, params) { return { content: [{ type: "text", text: "weight of " + params.name + ": 3 s3cret" }], details: {} }; },
+  });
+  api.registerCommand({ name: "lobster", description: "says something", acceptsArgs: true, handler: (ctx) => ({ text: "lobster says: " + (ctx.args ?? "") }) });
+  api.registerGatewayMethod("lobster.status", ({ respond }) => respond(true, { mood: "calm", where: typeof process.binding }));
+`;
+
+/** Patches the session whenever it is patched. */
+const LOOPER = `
+  let patches = 0;
+  api.registerHook("session:patch", async (event) => {
+    patches += 1;
+    await api.session.patch({ key: event.sessionKey, label: "loop " + patches });
+  }, { name: "looper-patch" });
+  api.registerTool({ name: "loop_count", label: "Loops", description: "Counts", parameters: { type: "object", properties: {} },
+    async execute() { return { content: [{ type: "text", text: "patches: " + patches }], details: {} }; } });
+`;
+
+/** Never comes back. */
+const HOG = `api.on("before_tool_call", (event) => { if (JSON.stringify(event.params).includes("hog-now")) for (;;); });`;
+
+export const NATIVE = {
+  guard: plugin("guard", GUARD, { contracts: { tools: ["lobster_weight"] } }),
+  looper: plugin("looper", LOOPER, { contracts: { tools: ["loop_count"] } }),
+  hog: plugin("hog", HOG),
+} as const;

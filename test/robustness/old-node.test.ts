@@ -1,0 +1,131 @@
+/**
+ * A Node that is too old hears one sentence, from whatever it was started with: the command, an import, an installation. Tried with the package as it is shipped
+ * and an older Node of this machine; where there is none, these tests are skipped, and only the sentence itself is tested.
+ */
+import { execFile, execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { writeEntries } from "../../scripts/entries.ts";
+import { nodeProblem } from "../../src/node-version.ts";
+import { folder, linkModules } from "../support/files.ts";
+
+const REPOSITORY = join(import.meta.dirname, "../..");
+const SENTENCE = /Creel needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install it with: npm install node@24 \(or nvm install 24\)/;
+
+/** The first older Node that is found, with an npm beside it. */
+function oldNode(): string | undefined {
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"];
+  return folders
+    .map((place) => join(place, "node"))
+    .find((path) => {
+      if (!existsSync(path)) return false;
+      const major = Number(execFileSync(path, ["-p", "parseInt(process.versions.node, 10)"], { encoding: "utf8" }));
+      // Below 18 npm itself is another one.
+      return major >= 18 && major < 24;
+    });
+}
+const old = oldNode();
+const hasNpm = old !== undefined && existsSync(join(dirname(old), "npm"));
+
+interface Said {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+/** Not the working folder: npm writes its log there, and would pack it while it grows. */
+const home = folder({});
+const run = async (command: string, args: readonly string[], cwd: string): Promise<Said> => {
+  const env = { PATH: [dirname(old!), "/usr/bin", "/bin"].join(delimiter), HOME: home };
+  return promisify(execFile)(command, [...args], { cwd, env }).then(
+    (said) => ({ code: 0, ...said }),
+    (error: Said) => error,
+  );
+};
+
+it.each(["24.0.0", "24.21.0", "25.1.0", "100.0.0"])("Node %s will do", (version) => {
+  expect(nodeProblem(version)).toBeUndefined();
+});
+
+it.each(["23.11.1", "20.20.2", "9.0.0"])("Node %s is told what is needed, what it is, and how to get it", (version) => {
+  expect(nodeProblem(version)).toMatch(SENTENCE);
+});
+
+describe.skipIf(old === undefined)("an older Node, if this machine has one", () => {
+  const shipped = folder({});
+  beforeAll(async () => {
+    copyFileSync(join(REPOSITORY, "package.json"), join(shipped, "package.json"));
+    linkModules(shipped);
+    const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
+    await promisify(execFile)(tsc, ["-p", join(REPOSITORY, "tsconfig.build.json"), "--outDir", join(shipped, "dist")]);
+    await writeEntries(join(shipped, "dist"));
+    mkdirSync(join(shipped, "scripts"));
+    copyFileSync(join(REPOSITORY, "scripts/preinstall.cjs"), join(shipped, "scripts/preinstall.cjs"));
+  }, 180_000);
+
+  it.each(["doctor", "serve", "install", "list", "demo", "--help", "--version"])("creel %s says it, and nothing else", async (verb) => {
+    const { code, stdout, stderr } = await run(old!, [join(shipped, "dist/cli/main.js"), verb], shipped);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(new RegExp(`^creel: ${SENTENCE.source}\n$`));
+  });
+
+  it.each([
+    ["import", "entry.js"],
+    ["import of creel/testing", "testing-entry.js"],
+  ])("an %s says it instead of what it cannot parse", async (_, entry) => {
+    const { code, stderr } = await run(
+      old!,
+      ["--input-type=module", "-e", `import ${JSON.stringify(join(shipped, "dist", entry))};`],
+      shipped,
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(SENTENCE);
+    expect(stderr).not.toMatch(/SyntaxError|node:sqlite/);
+  });
+
+  it("authors' types need no Node in particular", async () => {
+    const text = `import ${JSON.stringify(join(shipped, "dist/sdk/author/plugin.js"))}; console.log("fine");`;
+    expect(await run(old!, ["--input-type=module", "-e", text], shipped)).toMatchObject({ code: 0, stdout: "fine\n" });
+  });
+
+  it.skipIf(!hasNpm)(
+    "npm install says it and ends, before anything that it brings along is built",
+    async () => {
+      const packed = JSON.parse(readFileSync(join(shipped, "package.json"), "utf8")) as Record<string, unknown>;
+      // Without packages from a registry; one that has something to build stands for them.
+      const creel = folder({ "package.json": JSON.stringify({ ...packed, dependencies: {}, devDependencies: {}, overrides: {} }) });
+      mkdirSync(join(creel, "scripts"));
+      copyFileSync(join(REPOSITORY, "scripts/preinstall.cjs"), join(creel, "scripts/preinstall.cjs"));
+      const built = join(folder({}), "built");
+      const compiled = folder({
+        "package.json": JSON.stringify({
+          name: "needs-a-compiler",
+          version: "1.0.0",
+          scripts: { install: `node -e "require('fs').writeFileSync(${JSON.stringify(built).replaceAll('"', "'")}, '')"` },
+        }),
+      });
+      const app = folder({});
+      const npm = join(dirname(old!), "npm");
+      for (const one of [creel, compiled]) {
+        const { code, stderr } = await run(npm, ["pack", "--ignore-scripts", "--offline", "--pack-destination", app], one);
+        expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+      }
+      const dependencies = { creel: `file:creel-${String(packed.version)}.tgz`, "needs-a-compiler": "file:needs-a-compiler-1.0.0.tgz" };
+      writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", dependencies }));
+      const { code, stderr } = await run(npm, ["install", "--offline", "--no-audit", "--no-fund"], app);
+      expect(code).not.toBe(0);
+      expect(stderr).toMatch(SENTENCE);
+      expect(existsSync(built)).toBe(false);
+    },
+    120_000,
+  );
+
+  it("in Creel's own repository an installation goes on: it brings the right Node along", async () => {
+    expect(await run(old!, [join(REPOSITORY, "scripts/preinstall.cjs")], REPOSITORY)).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+it.skipIf(old !== undefined)("no older Node was found on this machine: only the sentence was tested", () => {
+  expect(old).toBeUndefined();
+});

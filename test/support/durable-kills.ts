@@ -1,0 +1,128 @@
+/** Kills a gateway at random while it emits events of a durable hook, and counts what its receiver got: lost, out of order, twice. */
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { PluginSpec } from "creel";
+
+const GATEWAY = fileURLToPath(new URL("./durable-gateway.ts", import.meta.url));
+
+export interface Received {
+  /** The event's number. */
+  readonly n: number;
+  readonly session: string;
+  /** Of the delivery; undefined: the plugin does not send it. */
+  readonly id: string | undefined;
+  /** The life of the gateway that emitted it. */
+  readonly life: number;
+}
+
+export interface Kills {
+  readonly stateDir: string;
+  readonly kills: number;
+  readonly events: number;
+  readonly sessions: number;
+  /** This part of requests is refused. */
+  readonly refuses: number;
+  plugin(origin: string): PluginSpec;
+  /** Reads a request of the plugin. */
+  read(url: string, body: unknown): Received;
+  /** The longest time of a life, ms. */
+  readonly lifeMs: number;
+}
+
+export interface Figures {
+  readonly kills: number;
+  readonly emitted: number;
+  readonly lost: number;
+  readonly outOfOrder: number;
+  readonly twice: number;
+  /** Duplicates of one emission that came with another id. */
+  readonly otherIds: number;
+  readonly refused: number;
+  readonly seconds: number;
+}
+
+export async function killGateway(options: Kills): Promise<Figures> {
+  const { stateDir, kills, events, sessions, refuses, lifeMs } = options;
+  const got: Received[] = [];
+  let refused = 0;
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      if (Math.random() < refuses) {
+        refused += 1;
+        return response.writeHead(503).end();
+      }
+      got.push(options.read(request.url!, JSON.parse(body)));
+      return response.writeHead(200).end("{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const plugin = options.plugin(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const startedMs = performance.now();
+  let next = 0;
+  let killed = 0;
+  for (let life = 0; ; life++) {
+    const input = { stateDir, plugin, from: next, events, sessions, life };
+    const child = spawn(process.execPath, ["-C", "source", "--disable-warning=ExperimentalWarning", GATEWAY, JSON.stringify(input)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    const isLast = killed >= kills;
+    for await (const line of createInterface(child.stdout)) {
+      if (line === "open") {
+        if (!isLast) setTimeout(() => child.kill("SIGKILL"), Math.random() * lifeMs);
+      } else next = Number(line) + 1;
+      if (isLast && next >= events) break;
+    }
+    if (isLast) {
+      const distinct = (): number => new Set(got.map(({ n }) => n)).size;
+      const endMs = performance.now() + 120_000;
+      while (distinct() < events && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 50));
+      child.kill("SIGKILL");
+      await exited;
+      break;
+    }
+    await exited;
+    killed += 1;
+  }
+  server.close();
+  server.closeAllConnections();
+  return { kills: killed, emitted: events, refused, seconds: (performance.now() - startedMs) / 1000, ...judged(got, events) };
+}
+
+function judged(got: readonly Received[], events: number): Pick<Figures, "lost" | "outOfOrder" | "twice" | "otherIds"> {
+  const latest = new Map<string, number>();
+  const ids = new Map<string, string | undefined>();
+  const seen = new Set<number>();
+  let outOfOrder = 0;
+  let twice = 0;
+  let otherIds = 0;
+  for (const { n, session, id, life } of got) {
+    const emission = `${n} ${life}`;
+    if (ids.has(emission)) {
+      twice += 1;
+      if (ids.get(emission) !== id) otherIds += 1;
+    } else if (!seen.has(n)) {
+      if (n < (latest.get(session) ?? -1)) outOfOrder += 1;
+      latest.set(session, n);
+    }
+    seen.add(n);
+    ids.set(emission, id);
+  }
+  return { lost: events - seen.size, outOfOrder, twice, otherIds };
+}
+
+/** A plugin that posts every event and asks for another attempt when the receiver refuses. */
+export function postingPlugin(origin: string): PluginSpec {
+  const source = `export default (api) => {
+    api.on("session:end", async ({ sessionKey, context }, ctx) => {
+      const { n, life } = context.metadata;
+      const { ok } = await fetch("${origin}/", { method: "POST", body: JSON.stringify({ n, life, session: sessionKey, id: ctx.delivery.id }) });
+      if (!ok) throw new Error("refused");
+    });
+  };`;
+  return { id: "poster", source, grants: { fetch: [origin] } };
+}
