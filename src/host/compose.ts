@@ -45,6 +45,9 @@ import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
+import type { OtelApi } from "./telemetry/otel-api.ts";
+import { Tracing } from "./telemetry/tracing.ts";
+import type { TelemetryOptions } from "./telemetry/tracing.ts";
 import type { Secrets } from "./services/secrets/secrets.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session/session.ts";
@@ -98,6 +101,8 @@ export interface HostOptions {
   readonly network?: Network | undefined;
   /** The plugin that a debugger may attach to; undefined: none. */
   readonly inspect?: InspectOptions | undefined;
+  /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
+  readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -139,6 +144,8 @@ export function compose(options: HostOptions) {
   const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
   const functionCalls = new FunctionCalls(functions, logger);
   const pluginServices = new PluginServices(functions, logger);
+  const { telemetry } = options;
+  const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
     events,
     file: stateDir === undefined ? undefined : new QuarantineFile(stateDir, logger),
@@ -214,7 +221,7 @@ export function compose(options: HostOptions) {
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
-      fetchServices(fetches, causes, guard),
+      fetchServices(fetches, causes, guard, tracing),
       updateServices(functionCalls.updates),
       unknownApiServices(),
       kvServices(kv),
@@ -257,6 +264,7 @@ export function compose(options: HostOptions) {
     measurements,
     history,
     recorder,
+    tracing,
     isUnrecorded: options.isUnrecorded,
   });
   const runs = new RunDispatcher({

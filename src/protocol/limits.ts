@@ -943,6 +943,13 @@ export const LIMITS = {
     /** Differences of a replay that are listed one by one; all are counted. */
     differences: 1_000,
   },
+  /** Traces. */
+  telemetry: {
+    /** Tool names and ids are short; a longer text is cut. */
+    attributeChars: 256,
+    /** Runs whose timers and detached promises are linked to them. */
+    endedRuns: 512,
+  },
   /** Approvals. */
   approval: {
     /** Approval requests: OpenClaw's default and cap. */

@@ -251,6 +251,13 @@ export const creelConfig = z.looseObject({
     }),
     "Whole events of runs, without the secrets that the host knows, in `recordings/` of the state folder, for `creel replay` and `creel rerun`. They hold what users and models say: off unless you set it. [replay.md](../guides/replay.md)",
   ),
+  telemetry: key(
+    z.strictObject({
+      enabled: z.boolean().meta({ description: "True: spans are made, if the process has an OpenTelemetry SDK." }),
+      propagate: key(z.array(z.string()), "Origins that get a `traceparent` with plugins' requests. Without it: none."),
+    }),
+    "Spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`. [console.md](../guides/console.md#opentelemetry)",
+  ),
   lockKey: key(
     lockKeyConfig,
     "The key that `creel.lock` is sealed with, kept outside the state folder. With it, only holders of the key can change what is installed; without it, anyone who can write there.",
