@@ -78,6 +78,8 @@ export interface HostOptions {
   readonly isStrict: boolean;
   /** Observe hooks whose events are kept until their plugins have them; needs a state folder. */
   readonly durable: ReadonlySet<string>;
+  /** Does the operator let a plugin choose durable hooks? */
+  readonly mayBeDurable: boolean;
   readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
   /** Approvals: may `timeoutBehavior: "allow"` let a call run although the user did not answer? */
   readonly allowOnTimeout: boolean;
@@ -140,7 +142,7 @@ export function compose(options: HostOptions) {
           isHook: (name) => Object.hasOwn(hooks, name),
           logger,
         });
-  const registry = new Registry(hooks, options.hasInternal, callCounts);
+  const registry = new Registry(hooks, options.hasInternal, callCounts, options.durable);
   const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
   const functionCalls = new FunctionCalls(functions, logger);
   const pluginServices = new PluginServices(functions, logger);
@@ -284,9 +286,20 @@ export function compose(options: HostOptions) {
     logger,
   });
   const durable: Durable | undefined =
-    stateDir === undefined || options.durable.size === 0
+    stateDir === undefined || (options.durable.size === 0 && !options.mayBeDurable)
       ? undefined
-      : new Durable({ stateDir, hooks, durable: options.durable, runs, registry, plugins, causes, events, logger });
+      : new Durable({
+          stateDir,
+          hooks,
+          durable: options.durable,
+          mayBeDurable: options.mayBeDurable,
+          runs,
+          registry,
+          plugins,
+          causes,
+          events,
+          logger,
+        });
   const idle = idleFailures(failure, hooks);
   for (const [hook, diagnostic] of idle) logger.warn({ hook, diagnostic }, "a setting has no effect");
   secrets.publishTo(events);

@@ -26,6 +26,10 @@ export const pluginHooksConfig = z.looseObject({
   allowInstallDecisions: key(z.boolean(), "True: it may listen to `before_install`, and so refuse every later installation.", {
     default: false,
   }),
+  durable: key(
+    z.boolean(),
+    "True: events of the observe hooks that it registers with `durable: true` are kept in the state folder until it has handled them. False: they are not, and `creel inspect` does not mention it. [durable-events.md](../guides/durable-events.md)",
+  ),
   timeoutMs: key(wallMs, "Wall time per call, for every hook of the plugin.", OPENCLAW),
   timeouts: key(z.record(z.string(), wallMs), "Wall time per call, by hook.", OPENCLAW),
   cpuMs: key(cpuMs, "CPU time per call.", { default: LIMITS.call.cpuMs }),
