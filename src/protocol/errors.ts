@@ -270,6 +270,11 @@ export const ERRORS = {
     message: "with the handler's result the event would take {bytes} bytes, but the limit is {limit}",
     fix: "return less; the event and the results of earlier handlers count too",
   },
+  ERR_CALL_RESULTS_SIZE: {
+    audience: "author",
+    message: "the results of the plugin's handlers in this run take more than {limit} bytes in total",
+    fix: "return less, or ask the operator to raise limits.bytesOut for the plugin",
+  },
   ERR_CALL_RESULT_TIME: {
     audience: "author",
     message: "the gateway did not read the result: the plugin's results and requests take more than {limit} ms of its time per second",

@@ -189,6 +189,7 @@ export class LaneClient {
       frame: callFrame(id, route.route, request),
       timedSinceMs: 0,
       isSent: false,
+      chars: 0,
       isPartlyAnswered: false,
       settled: undefined,
     };
@@ -252,7 +253,7 @@ export class LaneClient {
     // A run that was cancelled or given up may still be answered.
     const run = this.#pending.get(reply.id);
     if (!run) return false;
-    takeReply(reply, run.request.route, run.answers);
+    run.chars = takeReply(reply, run.request.route, run.answers, run.chars);
     if (reply.isLast) {
       this.#overdue.answered += 1;
       this.#settle(run, { steps: run.answers, lane: this.index, attempt: run.request.attempt, batch: reply.batch });
