@@ -270,6 +270,11 @@ export const ERRORS = {
     message: "with the handler's result the event would take {bytes} bytes, but the limit is {limit}",
     fix: "return less; the event and the results of earlier handlers count too",
   },
+  ERR_CALL_RESULTS_SIZE: {
+    audience: "author",
+    message: "the results of the plugin's handlers in this run take more than {limit} bytes in total",
+    fix: "return less, or ask the operator to raise limits.bytesOut for the plugin",
+  },
   ERR_CALL_RESULT_TIME: {
     audience: "author",
     message: "the gateway did not read the result: the plugin's results and requests take more than {limit} ms of its time per second",
@@ -848,6 +853,11 @@ export const ERRORS = {
     audience: "operator",
     message: "the console's page could not be built from the sources: {detail}",
     fix: 'run "npm ci" in the clone of Creel; an installed package contains the page',
+  },
+  ERR_TELEMETRY_API: {
+    audience: "operator",
+    message: "telemetry is on, and @opentelemetry/api cannot be loaded: {detail}",
+    fix: 'run "npm install @opentelemetry/api" beside Creel, or switch telemetry off',
   },
   ERR_HOOK_PAYLOAD: {
     audience: "operator",

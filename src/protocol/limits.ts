@@ -62,6 +62,12 @@ export const LIMITS = {
      */
     resultDepth: 1_000,
     resultValues: 20_000,
+    /**
+     * The results of one plugin in one run, in total, as a multiple of what one of its results may take. A plugin may
+     * register hundreds of handlers; without this they could make an event so long that the next plugin, which reads
+     * it, runs out of CPU time and is blamed for it.
+     */
+    resultsOfRun: 2,
     /** An error as it leaves a cell: message and stack, however they are escaped. */
     errorBytes: 64 * 1024,
     /** Requests to the host of one call. A handler that needs more is a loop. */
@@ -226,6 +232,11 @@ export const LIMITS = {
     /** Mail longer than this takes the lane a measurable time to read. The time is measured and charged to the cell. */
     mailMeasuredChars: 16 * 1024,
     /**
+     * Results that one hop brings back, except for the last one: more is read by the gateway in several turns of its
+     * event loop. Reading so many characters takes it up to 10 ms.
+     */
+    hopResultChars: 64 * 1024,
+    /**
      * Share of its lane's time that a plugin may hold over a few seconds while others live there: in turns of a
      * millisecond or more, and in turns that no call waits for. Beyond it, the plugin moves to the slow lane, without a
      * strike: it broke no budget, but other plugins wait for it. A quarter allows calls of 5 ms, fifty times a second.
@@ -267,6 +278,11 @@ export const LIMITS = {
      * earlier results that were not sent yet.
      */
     laneBytes: 12 * 1024 * 1024,
+    /**
+     * The answers to one run in a lane, in characters: the host keeps them until the last one is there. Where plugins of
+     * several cells answer, eventBytes and resultBytes for each of them.
+     */
+    answersChars: 16 * 1024 * 1024,
     /** One frame of the sandbox process's main thread: a few numbers, or a last message. */
     controlBytes: 16 * 1024,
     /** The header of a message from a lane: a few numbers. Of a reply: five numbers for each handler. */
@@ -428,6 +444,11 @@ export const LIMITS = {
     /** Results longer than this are measured, too. Beyond this level, five seconds' worth, they are refused unread. */
     resultChars: 16 * 1024,
     debtMs: 250,
+    /**
+     * How often a run comes back to one lane for results that only the host can judge, before its plugin pays for
+     * writing and sending the event again.
+     */
+    freeHops: 8,
   },
   /** `crypto.subtle`. */
   subtle: {
@@ -757,6 +778,10 @@ export const LIMITS = {
     fatalAttempts: 2,
     /** All rows together. Well below a disk's end: on a full disk SQLite cannot even delete. */
     quotaBytes: 64 * 1024 * 1024,
+    /** What the log of its database may take: twice `storage.logBytes`, because another thread empties it a little later. */
+    logBytes: 16 * 1024 * 1024,
+    /** Events that wait in a gateway's memory for a served host to come back: some minutes of them, and no reason to run out of memory. */
+    unsentBytes: 16 * 1024 * 1024,
     /** How often a host looks for rows that another host left behind. */
     lookMs: 5_000,
     /** The operator is told of dead letters so often, per plugin. */
@@ -972,6 +997,13 @@ export const LIMITS = {
     sliceMs: 5,
     /** Differences of a replay that are listed one by one; all are counted. */
     differences: 1_000,
+  },
+  /** Traces. */
+  telemetry: {
+    /** Tool names and ids are short; a longer text is cut. */
+    attributeChars: 256,
+    /** Runs whose timers and detached promises are linked to them. */
+    endedRuns: 512,
   },
   /** Approvals. */
   approval: {
