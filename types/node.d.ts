@@ -322,6 +322,8 @@ declare module "util/types" {
   export function isModuleNamespaceObject(value: unknown): boolean;
   export function isNativeError(value: unknown): value is Error;
   export function isNumberObject(value: unknown): boolean;
+  /** Always false: a cell cannot tell. */
+  export function isProxy(value: unknown): boolean;
   export function isPromise(value: unknown): value is Promise<unknown>;
   export function isRegExp(value: unknown): value is RegExp;
   export function isSet(value: unknown): value is Set<unknown>;

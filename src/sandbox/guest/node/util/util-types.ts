@@ -56,6 +56,8 @@ const types = {
   isAsyncFunction: (value: unknown): boolean => isA(value, asyncFunction) || isA(value, asyncGeneratorFunction),
   isGeneratorFunction: (value: unknown): boolean => isA(value, generatorFunction) || isA(value, asyncGeneratorFunction),
   isGeneratorObject: (value: unknown): boolean => tagged("Generator")(value) || tagged("AsyncGenerator")(value),
+  /** Only V8 knows, and it does not tell code inside an isolate: never true. Packages ask before they show or copy a value. */
+  isProxy: (): boolean => false,
   isPromise: (value: unknown): boolean => value instanceof Promise,
   isMap: branded(Map.prototype, "size"),
   isSet: branded(Set.prototype, "size"),
