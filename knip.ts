@@ -48,5 +48,5 @@ export default {
     "winston",
     "semver",
   ],
-  ignoreBinaries: ["mkfifo", "unshare", "sha256sum", "script"],
+  ignoreBinaries: ["mkfifo", "mount", "umount", "unshare", "sha256sum", "script"],
 } satisfies KnipConfig;

@@ -42,6 +42,8 @@ export interface ConsoleServer extends AsyncDisposable {
   /** Without a code: it opens no door. */
   readonly origin: string;
   readonly tokenFile: string | undefined;
+  /** Pages that are shown now; a hidden tab is none. Without one, nothing is asked of the host but a sample of measurements. */
+  readonly openPages: number;
   /** An address to open: it works once, within a minute. */
   newAddress(): string;
   close(): Promise<void>;
@@ -93,7 +95,17 @@ export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = 
   };
   const close = (): Promise<void> => (closing ??= shut());
   const origin = `http://${literal}:${bound}`;
-  return { port: bound, origin, tokenFile, newAddress: () => `${origin}/#${sessions.newCode()}`, close, [Symbol.asyncDispose]: close };
+  return {
+    port: bound,
+    origin,
+    tokenFile,
+    get openPages() {
+      return feed.openPages;
+    },
+    newAddress: () => `${origin}/#${sessions.newCode()}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 interface Parts {

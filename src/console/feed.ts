@@ -44,6 +44,10 @@ export class Feed implements Disposable {
     void this.#sample();
   }
 
+  get openPages(): number {
+    return this.#readers.size;
+  }
+
   get samples(): Samples["all"] {
     return this.#samples.all;
   }

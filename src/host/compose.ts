@@ -45,6 +45,9 @@ import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
+import type { OtelApi } from "./telemetry/otel-api.ts";
+import { Tracing } from "./telemetry/tracing.ts";
+import type { TelemetryOptions } from "./telemetry/tracing.ts";
 import type { Secrets } from "./services/secrets/secrets.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session/session.ts";
@@ -75,6 +78,8 @@ export interface HostOptions {
   readonly isStrict: boolean;
   /** Observe hooks whose events are kept until their plugins have them; needs a state folder. */
   readonly durable: ReadonlySet<string>;
+  /** Does the operator let a plugin choose durable hooks? */
+  readonly mayBeDurable: boolean;
   readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
   /** Approvals: may `timeoutBehavior: "allow"` let a call run although the user did not answer? */
   readonly allowOnTimeout: boolean;
@@ -98,6 +103,8 @@ export interface HostOptions {
   readonly network?: Network | undefined;
   /** The plugin that a debugger may attach to; undefined: none. */
   readonly inspect?: InspectOptions | undefined;
+  /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
+  readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -135,10 +142,12 @@ export function compose(options: HostOptions) {
           isHook: (name) => Object.hasOwn(hooks, name),
           logger,
         });
-  const registry = new Registry(hooks, options.hasInternal, callCounts);
+  const registry = new Registry(hooks, options.hasInternal, callCounts, options.durable);
   const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
   const functionCalls = new FunctionCalls(functions, logger);
   const pluginServices = new PluginServices(functions, logger);
+  const { telemetry } = options;
+  const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
     events,
     file: stateDir === undefined ? undefined : new QuarantineFile(stateDir, logger),
@@ -214,7 +223,7 @@ export function compose(options: HostOptions) {
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
-      fetchServices(fetches, causes, guard),
+      fetchServices(fetches, causes, guard, tracing),
       updateServices(functionCalls.updates),
       unknownApiServices(),
       kvServices(kv),
@@ -257,6 +266,7 @@ export function compose(options: HostOptions) {
     measurements,
     history,
     recorder,
+    tracing,
     isUnrecorded: options.isUnrecorded,
   });
   const runs = new RunDispatcher({
@@ -276,9 +286,20 @@ export function compose(options: HostOptions) {
     logger,
   });
   const durable: Durable | undefined =
-    stateDir === undefined || options.durable.size === 0
+    stateDir === undefined || (options.durable.size === 0 && !options.mayBeDurable)
       ? undefined
-      : new Durable({ stateDir, hooks, durable: options.durable, runs, registry, plugins, causes, events, logger });
+      : new Durable({
+          stateDir,
+          hooks,
+          durable: options.durable,
+          mayBeDurable: options.mayBeDurable,
+          runs,
+          registry,
+          plugins,
+          causes,
+          events,
+          logger,
+        });
   const idle = idleFailures(failure, hooks);
   for (const [hook, diagnostic] of idle) logger.warn({ hook, diagnostic }, "a setting has no effect");
   secrets.publishTo(events);

@@ -818,6 +818,11 @@ export const ERRORS = {
     message: "the console's page could not be built from the sources: {detail}",
     fix: 'run "npm ci" in the clone of Creel; an installed package contains the page',
   },
+  ERR_TELEMETRY_API: {
+    audience: "operator",
+    message: "telemetry is on, and @opentelemetry/api cannot be loaded: {detail}",
+    fix: 'run "npm install @opentelemetry/api" beside Creel, or switch telemetry off',
+  },
   ERR_HOOK_PAYLOAD: {
     audience: "operator",
     message: "the {event} hook of {agent} sent something that Creel cannot read: {detail}",

@@ -748,6 +748,10 @@ export const LIMITS = {
     fatalAttempts: 2,
     /** All rows together. Well below a disk's end: on a full disk SQLite cannot even delete. */
     quotaBytes: 64 * 1024 * 1024,
+    /** What the log of its database may take: twice `storage.logBytes`, because another thread empties it a little later. */
+    logBytes: 16 * 1024 * 1024,
+    /** Events that wait in a gateway's memory for a served host to come back: some minutes of them, and no reason to run out of memory. */
+    unsentBytes: 16 * 1024 * 1024,
     /** How often a host looks for rows that another host left behind. */
     lookMs: 5_000,
     /** The operator is told of dead letters so often, per plugin. */
@@ -963,6 +967,13 @@ export const LIMITS = {
     sliceMs: 5,
     /** Differences of a replay that are listed one by one; all are counted. */
     differences: 1_000,
+  },
+  /** Traces. */
+  telemetry: {
+    /** Tool names and ids are short; a longer text is cut. */
+    attributeChars: 256,
+    /** Runs whose timers and detached promises are linked to them. */
+    endedRuns: 512,
   },
   /** Approvals. */
   approval: {

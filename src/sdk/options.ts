@@ -12,6 +12,7 @@ import type { InspectOptions } from "../host/inspect/inspector.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import type { WallsPlan } from "../host/supervisor/launch/plan.ts";
 import type { Network } from "../host/services/fetch/request.ts";
+import type { TelemetryOptions } from "../host/telemetry/tracing.ts";
 import type { SessionGateway } from "../host/services/session/session.ts";
 import { firstIssue } from "../text/schema-issue.ts";
 import { defaultLogger } from "../host/report/log.ts";
@@ -24,7 +25,16 @@ import type { FinderInner } from "../discovery/plugin-finder.ts";
 import { pluginSpec } from "../discovery/plugin-spec.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
 
+const telemetryOptions = z.union([
+  z.boolean(),
+  z.strictObject({
+    parent: z.custom((value) => typeof value === "function", "it must be a function").optional(),
+    propagate: z.array(z.string()).optional(),
+  }),
+]);
+
 const plainOptions = z.strictObject({
+  telemetry: telemetryOptions.optional(),
   isolation: z.enum(["process", "thread"]).optional(),
   lanes: z.int().min(1).max(64).optional(),
   config: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
@@ -77,6 +87,11 @@ export interface OpenOptions<Own extends HookTable = {}> {
    * budgets but memory are off. Default: no plugin can be inspected.
    */
   readonly inspect?: InspectOptions;
+  /**
+   * `true`: OpenTelemetry spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`, which the gateway installs
+   * beside its SDK. Adds to the configuration's `telemetry`. Default: no spans, and the package is not loaded.
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
   /** pino-compatible. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
 }
@@ -117,7 +132,7 @@ export interface InnerOptions extends FinderInner {
 
 export async function resolveOptions(options: OpenOptions<HookTable>, inner: InnerOptions = {}): Promise<Resolved> {
   checkNames(options);
-  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect } = options;
+  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect, telemetry } = options;
   const checked = plainOptions.safeParse({
     isolation,
     lanes,
@@ -128,6 +143,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     strict,
     lockKey: given,
     inspect,
+    telemetry,
   });
   if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
   const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);

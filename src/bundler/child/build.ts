@@ -91,7 +91,7 @@ async function chosen(request: BundleRequest, text: string, target?: string): Pr
 }
 
 async function bundled(request: BundleRequest, text: string, builds: typeof PLAIN, target?: string): Promise<Built> {
-  const { cwd, input, root, ownsRoot, alias, hasText, scans, isPortable } = request;
+  const { cwd, input, root, ownsRoot, alias, hasText, scans, isPortable, isLiteral } = request;
   const scanned = scans ? new Scans() : undefined;
   const fence = new Fence(cwd, root);
   const modes = new Modes();
@@ -164,6 +164,7 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
     strict: false,
     // A script has no loader for `import()`; use `require`.
     dynamicImportInCjs: false,
+    ...(isLiteral && { minify: false }),
     banner: ({ moduleIds }) => modes.directive(moduleIds),
   };
   let made: { code: string; map: string };
@@ -178,7 +179,8 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
       platform: "neutral",
       resolve: { ...builds, extensionAlias: { ".js": [".ts", ".js"] } },
       logLevel: "silent",
-      treeshake: true,
+      // Shaking also folds variables and statements into each other, within a function.
+      treeshake: !isLiteral,
       ...(isPortable && { experimental: { attachDebugInfo: "none" as const } }),
       ...(target !== undefined && { transform: { target } }),
       // SECURITY: the bundler would search every folder for one and read whatever it extends, past the fence.

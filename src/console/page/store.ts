@@ -49,7 +49,7 @@ export const last = { seq: 0, host: "" };
 
 /** The host's clock minus this page's. */
 let offsetMs = 0;
-export const hostNow = (): number => Date.now() + offsetMs;
+const hostNow = (): number => Date.now() + offsetMs;
 export const setHostClock = (now: number): void => void (offsetMs = now - Date.now());
 
 /** Ticks once a second while the page is shown, for ages. */

@@ -14,6 +14,7 @@ type Counts = Record<string, number>;
 /** Counted from the start, so that a series exists before the first time. */
 const SERVICES = ["fetch", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
 const USES = ["kv", "schedule", "session:get", "session:patch", "fs"] as const;
+const DELIVERIES = ["delivered", "failed", "dead"] as const;
 const RESOLUTIONS = ["allow-once", "allow-always", "deny", "timeout", "cancelled"] as const;
 
 export interface PluginCounts {
@@ -24,6 +25,7 @@ export interface PluginCounts {
   readonly refusals: Counts;
   readonly permissionUses: Counts;
   readonly approvals: Counts;
+  readonly deliveries: Counts;
 }
 
 interface HookCounts {
@@ -46,6 +48,7 @@ export class Measurements {
     events.on("recursion", ({ limit }) => increase(this.recursions, limit));
     events.on("restart", ({ why, culprit }) => this.#restarted(reasonOf(why), culprit));
     events.on("refused", ({ plugin, service }) => increase(this.plugin(plugin).refusals, serviceOf(service)));
+    events.on("delivery", ({ plugin, status }) => increase(this.plugin(plugin).deliveries, status));
     events.on("approval", ({ what, runId, waitedMs = 0 }) => {
       if (what === "asked") this.pendingApprovals += 1;
       else {
@@ -84,6 +87,7 @@ export class Measurements {
       refusals: zeros(SERVICES),
       permissionUses: zeros(USES),
       approvals: zeros(RESOLUTIONS),
+      deliveries: zeros(DELIVERIES),
     };
     this.#plugins.set(id, own);
     return own;

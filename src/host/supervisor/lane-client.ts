@@ -25,6 +25,8 @@ export type { Answers, Receiver, RunRequest, StepAnswer } from "./lane-run.ts";
 
 export interface LaneEvents {
   message(message: LaneMessage, bodies: string[]): void;
+  /** Was the lane seen inside a turn in the last milliseconds? */
+  isInTurn(withinMs: number): boolean;
   /** The lane is unusable: its unit has to be replaced. */
   replace(why: string): void;
   /** Its link has ended. `isBroken`: the lane broke the rules; otherwise it is gone. */
@@ -54,6 +56,7 @@ export class LaneClient {
       isTimeless: isDebug,
       kick: () => this.#link?.kick?.(),
       settle: (run, answers) => this.#settle(run, answers),
+      isInTurn: (withinMs) => this.#events.isInTurn(withinMs),
       replace: (why) => this.#events.replace(why),
     });
   }

@@ -24,6 +24,7 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
     needsAuthority: false,
     seesContext: true,
     isReentrant: false,
+    isDurable: false,
     budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
     options: {},
     callCount: new CallCounts().of("p", "h"),

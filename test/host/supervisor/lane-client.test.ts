@@ -307,6 +307,22 @@ it("a lane that never answers is given up after the budget, and replaced when it
   await vi.waitFor(() => expect(replaced).toHaveLength(1), { timeout: 5_000 });
 });
 
+it("a silent lane that is seen inside a turn is left to the watchdog, however long the machine takes for that turn", async () => {
+  let asked = 0;
+  let isInTurn = true;
+  const { lane, link, replaced } = playedLane(undefined, () => {
+    asked += 1;
+    return isInTurn;
+  });
+  lane.connect(link, []);
+  link.ready();
+  await start(lane, 1, { wallMs: 10 });
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(2), { timeout: 10_000 });
+  expect(replaced).toEqual([]);
+  isInTurn = false;
+  await vi.waitFor(() => expect(replaced).toHaveLength(1), { timeout: 10_000 });
+});
+
 it("a lane that is still starting is not replaced for being slow", async () => {
   const { lane, link, replaced } = playedLane();
   lane.connect(link, []);

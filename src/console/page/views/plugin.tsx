@@ -178,12 +178,12 @@ function Permissions({
           })}
         </tbody>
       </table>
-      {Object.entries(fetched).length > 0 && (
+      {hasAny(fetched) && (
         <p>
           Requests: <T text={listed(fetched)} max={600} />
         </p>
       )}
-      {Object.entries(refused).length > 0 && (
+      {hasAny(refused) && (
         <p class="problem">
           Refused: <T text={listed(refused)} max={600} />. To grant: <Command text={`creel permissions grant ${report.id} <key>`} />
         </p>
@@ -195,8 +195,13 @@ function Permissions({
   );
 }
 
+function hasAny(counts: Counts): boolean {
+  return Object.values(counts).some((times) => times > 0);
+}
+
 function listed(counts: Counts): string {
   return Object.entries(counts)
+    .filter(([, times]) => times > 0)
     .map(([what, times]) => `${what} (${times})`)
     .join(", ");
 }
