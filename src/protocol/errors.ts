@@ -813,6 +813,16 @@ export const ERRORS = {
     message: "the console listens on this machine only, not on {address}",
     fix: 'use 127.0.0.1 or ::1; from another machine, use "ssh -L <port>:127.0.0.1:<port>" with the same port on both sides',
   },
+  ERR_CONSOLE_GRANT: {
+    audience: "operator",
+    message: "{key} cannot be granted to {plugin} in the console: the plugin did not ask for it, or it is a risk",
+    fix: 'run "creel permissions grant {plugin} {key}", which says what the risk is and asks',
+  },
+  ERR_CONSOLE_TOOLS: {
+    audience: "operator",
+    message: "this console does not have the project's files",
+    fix: "use the command line in the folder of creel.json, or start the console there",
+  },
   ERR_CONSOLE_PAGE: {
     audience: "operator",
     message: "the console's page could not be built from the sources: {detail}",

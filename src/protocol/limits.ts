@@ -946,6 +946,8 @@ export const LIMITS = {
     runsAtOnce: 512,
     incidents: 500,
     ledger: 200,
+    /** Of a replay: as many as a person looks at; all are counted. */
+    differences: 100,
     /** One hour of measurements. */
     sampleMs: 5_000,
     samples: 720,
