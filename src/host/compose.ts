@@ -41,6 +41,7 @@ import { RunDispatcher } from "./run-dispatcher.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
+import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
@@ -98,6 +99,8 @@ export interface HostOptions {
   readonly network?: Network | undefined;
   /** The plugin that a debugger may attach to; undefined: none. */
   readonly inspect?: InspectOptions | undefined;
+  /** Instead of a debugger that connects. */
+  readonly inspectSession?: InspectSession | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -145,7 +148,7 @@ export function compose(options: HostOptions) {
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
-  const inspector = options.inspect && new Inspector(options.inspect);
+  const inspector = options.inspect && new Inspector(options.inspect, options.inspectSession);
   const plugins = new Plugins({
     inspected: options.inspect?.plugin,
     registry,

@@ -63,6 +63,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     network: inner.network,
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,
+    inspectSession: inner.inspectSession,
     find,
     configure,
     secrets,
