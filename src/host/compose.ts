@@ -41,6 +41,7 @@ import { RunDispatcher } from "./run-dispatcher.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
+import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
@@ -105,6 +106,8 @@ export interface HostOptions {
   readonly inspect?: InspectOptions | undefined;
   /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
   readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
+  /** Instead of a debugger that connects. */
+  readonly inspectSession?: InspectSession | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -154,7 +157,7 @@ export function compose(options: HostOptions) {
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
-  const inspector = options.inspect && new Inspector(options.inspect);
+  const inspector = options.inspect && new Inspector(options.inspect, options.inspectSession);
   const plugins = new Plugins({
     inspected: options.inspect?.plugin,
     registry,

@@ -55,6 +55,11 @@ export const ERRORS = {
     message: "the debugger's port {port} cannot be opened: {detail}",
     fix: 'choose another port, such as "--inspect=0" for any free one',
   },
+  ERR_INSPECT_REFUSED: {
+    audience: "author",
+    message: "the plugin cannot be inspected: {detail}",
+    fix: "try again; if it stays so, report it as an error of Creel",
+  },
   ERR_CONFIG_INVALID: {
     audience: "operator",
     message: '{source} is not valid at "{field}": {detail}',
@@ -792,6 +797,16 @@ export const ERRORS = {
     audience: "operator",
     message: "no recorded run has the id {runId}",
     fix: 'run "creel replay --json" for the ids of recorded runs that differ, or record for longer with record.maxAgeHours',
+  },
+  ERR_REPLAY_EVENT: {
+    audience: "operator",
+    message: "the event of run {runId} was not kept whole",
+    fix: "set record.enabled in creel.json, so that events are recorded whole",
+  },
+  ERR_INCIDENT_INVALID: {
+    audience: "author",
+    message: "{file} is not an incident of Creel: {detail}",
+    fix: 'make one with "creel explain <runId> --save <file>"',
   },
   ERR_APPROVAL_CHANGED: {
     audience: "operator",

@@ -326,6 +326,20 @@ export const LIMITS = {
     sourcesBytes: 16 * 1024 * 1024,
     /** The port that debuggers try first: Node's own. */
     port: 9_229,
+    /** V8's default; finer samples slow the plugin down. */
+    samplingUs: 500,
+    /** A profile of a call that does not end. A second has hundreds of samples of the line that matters, also on a busy machine. */
+    profileMs: 1_500,
+    /** Functions, by the way they were reached. A profile is read as a whole. */
+    profileNodes: 50_000,
+    /** A heap snapshot: as long as a string of the gateway's may be without harm. */
+    snapshotBytes: 256 * 1024 * 1024,
+    /** An incident file: a run, its event and a profile. */
+    incidentChars: 64 * 1024 * 1024,
+    /** The heap of a plugin whose memory is profiled: a snapshot needs room beside what it shows. */
+    heapMb: 512,
+    /** How often the heap of such a plugin is looked at. */
+    heapPollMs: 20,
   },
   /** Bundling a plugin. */
   bundler: {

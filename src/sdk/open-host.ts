@@ -71,6 +71,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,
     telemetry,
+    inspectSession: inner.inspectSession,
     find,
     configure,
     secrets,

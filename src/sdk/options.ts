@@ -9,6 +9,7 @@ import type { RequestApproval } from "../host/run/approvals/approvals.ts";
 import { readSecrets } from "../host/services/secrets/secrets.ts";
 import type { Secrets } from "../host/services/secrets/secrets.ts";
 import type { InspectOptions } from "../host/inspect/inspector.ts";
+import type { InspectSession } from "../host/inspect/session.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import type { WallsPlan } from "../host/supervisor/launch/plan.ts";
 import type { Network } from "../host/services/fetch/request.ts";
@@ -126,6 +127,8 @@ export interface InnerOptions extends FinderInner {
   /** For tests: wraps the function that starts sandbox processes. */
   readonly units?: (start: StartUnit, walls: WallsPlan) => StartUnit;
   readonly lanesPerUnit?: number;
+  /** With `inspect`: a debugger of this process, instead of an address where one connects. */
+  readonly inspectSession?: InspectSession;
   /** For the benchmark that asks what recording costs: runs are neither recorded nor measured. */
   readonly isUnrecorded?: boolean;
 }
