@@ -38,6 +38,7 @@ import { Approvals } from "./run/approvals/approvals.ts";
 import type { RequestApproval } from "./run/approvals/approvals.ts";
 import type { RunInput } from "./run/run-input.ts";
 import { RunDispatcher } from "./run-dispatcher.ts";
+import { Connections, connectServices } from "./services/connect/connect.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
@@ -222,11 +223,16 @@ export function compose(options: HostOptions) {
       usage?.requested(plugin, url, method, isGranted);
     },
   });
+  const connections = new Connections({
+    isOffline: (target) => options.network?.answers(new URL(`http://${target}`)) === true,
+    onMatch: (plugin, target, isGranted) => usage?.connected(plugin, target, isGranted),
+  });
   const services = new Services(
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
       fetchServices(fetches, causes, guard, tracing),
+      connectServices(connections),
       updateServices(functionCalls.updates),
       unknownApiServices(),
       kvServices(kv),

@@ -575,6 +575,42 @@ export const ERRORS = {
     message: "the plugin has made more than {limit} requests in {seconds} s",
     fix: "make fewer requests, and none in response to your own change",
   },
+  ERR_CONNECT_ADDRESS: {
+    audience: "operator",
+    message: "the host did not connect to {target}: its name does not resolve to a public address",
+    fix: "if you mean it, grant the address itself, or localhost, with the port",
+  },
+  ERR_CONNECT_TLS: {
+    audience: "author",
+    message: "the grant for {target} is for TLS only",
+    fix: "use tls.connect, or ask the operator for a grant without tls://",
+  },
+  ERR_CONNECT_TIMEOUT: {
+    audience: "author",
+    message: "{target} did not answer within {ms} ms",
+    fix: "try again later",
+  },
+  ERR_CONNECT_FAILED: { audience: "author", message: "the connection to {target} failed: {detail}", fix: "try again later" },
+  ERR_CONNECT_CLOSED: {
+    audience: "author",
+    message: "the connection is closed: {detail}",
+    fix: "open another one when you need it",
+  },
+  ERR_CONNECT_BUSY: {
+    audience: "author",
+    message: "the plugin already has {limit} connections open",
+    fix: "use a smaller pool, and close connections that are not needed",
+  },
+  ERR_CONNECT_RATE: {
+    audience: "author",
+    message: "the plugin has opened more than {limit} connections in {seconds} s",
+    fix: "keep a connection, and wait longer before you try again",
+  },
+  ERR_CONNECT_BYTES: {
+    audience: "author",
+    message: "the plugin's connections have carried more than {limit} bytes in {seconds} s",
+    fix: "request less at a time",
+  },
   ERR_KV_QUOTA: {
     audience: "operator",
     message: "the store may hold {limit} {what}, but this write would make it {count}; nothing was written",

@@ -553,6 +553,36 @@ export const LIMITS = {
     perWindow: 300,
     windowMs: 60_000,
   },
+  /** `net` and `tls`: connections to granted hosts and ports. */
+  connect: {
+    /** Name, connection and TLS handshake. A client of a database waits ten seconds or less. */
+    openMs: 10_000,
+    /** Without a byte in either direction. Clients that keep a connection send something more often. */
+    idleMs: 300_000,
+    /** How long bytes of the plugin may wait for a server that does not read. */
+    stallMs: 30_000,
+    /** From its beginning to its end. Clients that want one for longer connect again. */
+    lifeMs: 3_600_000,
+    /** Open connections of one plugin: a usual pool has ten. Each holds a socket and about 64 KB in the gateway. */
+    open: 16,
+    /** Connections that one plugin may open per window: a client that cannot log in tries again for ever. */
+    perWindow: 120,
+    windowMs: 60_000,
+    /**
+     * Bytes of one plugin per window, of all its connections in both directions: what its share of the gateway's
+     * time allows in the same time, four times over, so that it is a bound for a fast machine.
+     */
+    bytesPerWindow: 256 * 1024 * 1024,
+    /** One piece for the plugin, which fits into a frame even six times as long. */
+    readBytes: 128 * 1024,
+    /** One write. As JSON it is at worst six times as long. */
+    writeBytes: 64 * 1024,
+    writeChars: 512 * 1024,
+    /** So many pieces come at once; then a piece waits for more to join it, longer the more there were. */
+    quickReads: 16,
+    gatherStepMs: 1,
+    gatherMs: 50,
+  },
   /** Named secrets. */
   secrets: {
     /** Shorter secrets would be found in innocent responses; longer ones do not fit a header. */
