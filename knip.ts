@@ -48,5 +48,5 @@ export default {
     "winston",
     "semver",
   ],
-  ignoreBinaries: ["mkfifo", "unshare", "sha256sum", "script"],
+  ignoreBinaries: ["mkfifo", "mount", "script", "sha256sum", "umount", "unshare"],
 } satisfies KnipConfig;

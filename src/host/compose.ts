@@ -44,6 +44,7 @@ import type { InspectOptions } from "./inspect/inspector.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
+import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
 import type { Secrets } from "./services/secrets/secrets.ts";
 import { Services } from "./services/services.ts";
@@ -84,6 +85,8 @@ export interface HostOptions {
   readonly isAnswerable: boolean;
   /** The folder for everything that must survive a restart; undefined: nothing survives. */
   readonly stateDir: string | undefined;
+  /** A database for the stores of plugins that several hosts share. */
+  readonly sharedKv?: SharedKv | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
@@ -191,7 +194,7 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger });
+  const kv = new Kv({ stateDir, causes, logger, shared: options.sharedKv });
   const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
