@@ -46,6 +46,7 @@ import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
+import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
 import type { OtelApi } from "./telemetry/otel-api.ts";
 import { Tracing } from "./telemetry/tracing.ts";
@@ -89,6 +90,8 @@ export interface HostOptions {
   readonly isAnswerable: boolean;
   /** The folder for everything that must survive a restart; undefined: nothing survives. */
   readonly stateDir: string | undefined;
+  /** A database for the stores of plugins that several hosts share. */
+  readonly sharedKv?: SharedKv | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
@@ -202,7 +205,7 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger });
+  const kv = new Kv({ stateDir, causes, logger, shared: options.sharedKv });
   const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());

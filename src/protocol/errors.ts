@@ -626,6 +626,11 @@ export const ERRORS = {
     message: "other calls changed the entry during each of the {limit} attempts to update it",
     fix: "use increment for counters, or spread the updates over several keys",
   },
+  ERR_KV_CLIENT: {
+    audience: "operator",
+    message: "kv.postgres is set, but the client for PostgreSQL cannot be loaded: {detail}",
+    fix: 'run "npm install postgres" beside creel, or remove kv.postgres from the configuration',
+  },
   ERR_KV_RATE: {
     audience: "author",
     message: "the plugin has used its store more than {limit} times in {seconds} s",
@@ -654,7 +659,7 @@ export const ERRORS = {
   ERR_STORE_FAILED: {
     audience: "operator",
     message: "the plugin's stored data is not available: {detail}",
-    fix: "read the gateway's log, and check the permissions and free space of stateDir",
+    fix: "read the gateway's log, and check the permissions and free space of stateDir, or the database of kv.postgres",
   },
   ERR_STATE_LOCK: {
     audience: "operator",

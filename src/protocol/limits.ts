@@ -649,6 +649,15 @@ export const LIMITS = {
      */
     causeMs: 10_000,
     causes: 1_000,
+    /**
+     * A shared database that takes longer counts as away: a gate may be waiting. As long as `storage.busyMs`, what a file may take.
+     */
+    sharedMs: 2_000,
+    /** After that it is not asked again for a moment, so that not every call waits so long. */
+    sharedAwayMs: 500,
+    /** Connections of one host: a server has a hundred by default, and a plugin uses one at a time. */
+    sharedConnections: 4,
+    sharedIdleMs: 60_000,
   },
   /** `api.schedule`. */
   schedule: {
