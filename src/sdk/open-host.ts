@@ -18,6 +18,7 @@ import { logWalls, processReport, threadReport } from "../host/supervisor/launch
 import type { WallsReport } from "../host/supervisor/launch/walls-report.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import { threadUnits } from "../host/supervisor/launch/thread-unit.ts";
+import type { PluginSpec } from "../discovery/plugin-spec.ts";
 import { resolveOptions } from "./options.ts";
 import type { InnerOptions, OpenOptions } from "./options.ts";
 import { joinHost } from "./remote/remote-host.ts";
@@ -31,9 +32,11 @@ export async function openHostWith<Own extends HookTable = {}>(
   options: OpenOptions<Own>,
   inner: InnerOptions,
 ): Promise<CoreHost<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, logger } = await resolveOptions(options, inner);
+  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, sharedKv, logger } = await resolveOptions(options, inner);
   const own = withOwn(options.hooks ?? {});
   const asGiven = options.rewrites === "isolated" ? isolated(own) : own;
+  // A dry run, a benchmark or a replay: what it emits is not kept.
+  const isTrial = inner.isBare === true || inner.isReplay === true;
   const isFirstWins = config.approvals?.plugin?.compat === "first-wins";
   if (isFirstWins) logger.warn({ setting: FIRST_WINS.setting }, FIRST_WINS.meaning);
   // Each takes a moment, once per process: build the guest's script while the walls are tried.
@@ -51,7 +54,8 @@ export async function openHostWith<Own extends HookTable = {}>(
     walls,
     hooks: isFirstWins ? firstWins(asGiven) : asGiven,
     failure: config.hooks?.failure ?? {},
-    durable: durableHooks(config.hooks?.durable ?? [], asGiven, stateDir),
+    durable: durableHooks(isTrial ? [] : (config.hooks?.durable ?? []), asGiven, stateDir),
+    mayBeDurable: !isTrial && mayBeDurable(config, options.plugins ?? [], stateDir),
     hasInternal: config.hooks?.internal?.enabled !== false,
     allowsFailed: options.allowFailed === true,
     isStrict: options.strict === true,
@@ -61,12 +65,14 @@ export async function openHostWith<Own extends HookTable = {}>(
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     isAnswerable: config.approvals?.plugin?.answerable === true,
     stateDir,
+    sharedKv,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
     network: inner.network,
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,
     telemetry,
+    inspectSession: inner.inspectSession,
     find,
     configure,
     secrets,
@@ -129,6 +135,20 @@ function durableHooks(names: readonly string[], hooks: HookTable, stateDir: stri
       throw new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `hooks.durable.${at}`, detail });
   }
   return new Set(names);
+}
+
+/** Does the operator let a plugin choose durable hooks? Throws when there is no place to keep their events. */
+function mayBeDurable(config: CreelConfig, specs: readonly PluginSpec[], stateDir: string | undefined): boolean {
+  const entries = Object.entries(config.plugins?.entries ?? {}).map(([id, { hooks }]) => [`plugins.entries.${id}.hooks`, hooks] as const);
+  const given = specs.map(({ hooks }, at) => [`plugins.${at}.hooks`, hooks] as const);
+  const found = [...entries, ...given].find(([, hooks]) => hooks?.durable === true);
+  if (found && stateDir === undefined)
+    throw new CreelError("ERR_CONFIG_INVALID", {
+      source: "the configuration",
+      field: `${found[0]}.durable`,
+      detail: "events are kept in the state folder: set stateDir",
+    });
+  return found !== undefined;
 }
 
 function withOwn(own: HookTable): HookTable {

@@ -113,6 +113,7 @@ export class Functions {
         needsAuthority: false,
         seesContext: true,
         isReentrant: false,
+        isDurable: false,
         budget: callBudget(FUNCTION_HOOKS[kind], plugin.hooks, options),
         options,
         callCount: this.#options.callCounts.of(plugin.id, kind),
