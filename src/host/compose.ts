@@ -33,6 +33,7 @@ import type { Logger } from "./report/log.ts";
 import { watchEventLoop } from "./report/host-stats.ts";
 import { Measurements } from "./report/measurements.ts";
 import { Reporter } from "./report/reporter.ts";
+import { chainOf } from "./report/run-record.ts";
 import { RunHistory } from "./report/run-history.ts";
 import { Approvals } from "./run/approvals/approvals.ts";
 import type { RequestApproval } from "./run/approvals/approvals.ts";
@@ -198,6 +199,10 @@ export function compose(options: HostOptions) {
   });
   const sync = new SyncLines(fleet, (lane) => plugins.longestTurnMs(lane));
   const causes = new Causes(id);
+  events.chainNow = () => {
+    const chain = causes.current;
+    return chain && chainOf(chain);
+  };
   const guard = new RecursionGuard(events);
   const sessions = new Sessions({
     gateway,
@@ -241,7 +246,8 @@ export function compose(options: HostOptions) {
       kvServices(kv),
       scheduleServices(schedule),
     ],
-    (plugin, service, message) => events.publish("refused", { plugin: plugin.id, service, message }),
+    (plugin, service, message, run) =>
+      causes.within(causes.next(run, plugin.id), () => events.publish("refused", { plugin: plugin.id, service, message })),
     (plugin, service) => {
       measurements.used(plugin.id, service);
       usage?.used(plugin.id, service);
@@ -342,6 +348,7 @@ export function compose(options: HostOptions) {
     approvals,
     runs,
     durable,
+    tracing,
     inspector,
     /** What the operator set in `hooks.failure` without effect, by hook. */
     idle,

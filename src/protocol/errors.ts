@@ -872,7 +872,7 @@ export const ERRORS = {
   ERR_CONSOLE_GRANT: {
     audience: "operator",
     message: "{key} cannot be granted to {plugin} in the console: the plugin did not ask for it, or it is a risk",
-    fix: 'run "creel permissions grant {plugin} {key}", which says what the risk is and asks',
+    fix: 'use "creel permissions grant" with the plugin and the key: it says what the risk is, and asks',
   },
   ERR_CONSOLE_TOOLS: {
     audience: "operator",

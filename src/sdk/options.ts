@@ -57,7 +57,7 @@ const plainOptions = z.strictObject({
 });
 
 export interface OpenOptions<Own extends HookTable = {}> {
-  /** The socket of a `creel serve`: joins that host. Only `gateway` and `logger` may be set beside it. */
+  /** The socket of a `creel serve`: joins that host. Only `gateway`, `logger` and `telemetry` may be set beside it. */
   readonly connect?: string;
   /** `process` (default): the plugins run in a supervised child. `thread`: in this process, faster, and less safe. */
   readonly isolation?: "process" | "thread";

@@ -24,6 +24,7 @@ export interface LinkOptions {
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly cause?: string | undefined;
+  readonly traceparent?: string | undefined;
   readonly updated?: ((update: unknown, dropped: number) => void) | undefined;
   /** Answers the questions that belong to this request. */
   readonly asked?: LinkOptions["asked"] | undefined;
@@ -93,7 +94,7 @@ export class ServeLink {
   start(
     method: ServeMethod,
     params: object | undefined,
-    { signal, cause, updated, asked }: RequestOptions = {},
+    { signal, cause, traceparent, updated, asked }: RequestOptions = {},
   ): { readonly id: number; readonly answer: Promise<unknown> } {
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -102,7 +103,7 @@ export class ServeLink {
       return { id, answer: promise };
     }
     // First: it throws for a value that is not JSON.
-    const line = textOf({ id, method, params, ...(cause !== undefined && { cause }) });
+    const line = textOf({ id, method, params, ...(cause !== undefined && { cause }), ...(traceparent !== undefined && { traceparent }) });
     const onAbort = (): void => {
       this.#forget(id);
       this.cancel(id);
