@@ -48,5 +48,5 @@ export default {
     "winston",
     "semver",
   ],
-  ignoreBinaries: ["mkfifo", "mount", "script", "sha256sum", "umount", "unshare"],
+  ignoreBinaries: ["apt-get", "getent", "mkfifo", "mount", "umount", "unshare", "sha256sum", "script"],
 } satisfies KnipConfig;

@@ -261,7 +261,7 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
     gatewayTime: new GatewayTime(budget.gatewayMs.value),
     laneShare: new CpuShare(undefined, LIMITS.lane.shareMs),
     slowWhy: undefined,
-    makeBundle: () => bundleSource(source),
+    makeBundle: (isLiteral) => bundleSource(source, isLiteral),
     sourcePlace: () => placeOfSource(source),
     bundle: undefined,
     status: isOff ? "disabled" : maySleep && activationHooks ? "asleep" : "loading",

@@ -37,14 +37,19 @@ import { Approvals } from "./run/approvals/approvals.ts";
 import type { RequestApproval } from "./run/approvals/approvals.ts";
 import type { RunInput } from "./run/run-input.ts";
 import { RunDispatcher } from "./run-dispatcher.ts";
+import { Connections, connectServices } from "./services/connect/connect.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
+import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
 import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
+import type { OtelApi } from "./telemetry/otel-api.ts";
+import { Tracing } from "./telemetry/tracing.ts";
+import type { TelemetryOptions } from "./telemetry/tracing.ts";
 import type { Secrets } from "./services/secrets/secrets.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session/session.ts";
@@ -103,6 +108,10 @@ export interface HostOptions {
   readonly network?: Network | undefined;
   /** The plugin that a debugger may attach to; undefined: none. */
   readonly inspect?: InspectOptions | undefined;
+  /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
+  readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
+  /** Instead of a debugger that connects. */
+  readonly inspectSession?: InspectSession | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -136,13 +145,15 @@ export function compose(options: HostOptions) {
   const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
   const functionCalls = new FunctionCalls(functions, logger);
   const pluginServices = new PluginServices(functions, logger);
+  const { telemetry } = options;
+  const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
     events,
     file: stores.quarantine(logger),
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
-  const inspector = options.inspect && new Inspector(options.inspect);
+  const inspector = options.inspect && new Inspector(options.inspect, options.inspectSession);
   const plugins = new Plugins({
     inspected: options.inspect?.plugin,
     registry,
@@ -207,11 +218,16 @@ export function compose(options: HostOptions) {
       usage?.requested(plugin, url, method, isGranted);
     },
   });
+  const connections = new Connections({
+    isOffline: (target) => options.network?.answers(new URL(`http://${target}`)) === true,
+    onMatch: (plugin, target, isGranted) => usage?.connected(plugin, target, isGranted),
+  });
   const services = new Services(
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
-      fetchServices(fetches, causes, guard),
+      fetchServices(fetches, causes, guard, tracing),
+      connectServices(connections),
       updateServices(functionCalls.updates),
       unknownApiServices(),
       kvServices(kv),
@@ -254,6 +270,7 @@ export function compose(options: HostOptions) {
     measurements,
     history,
     recorder,
+    tracing,
     isUnrecorded: options.isUnrecorded,
   });
   const runs = new RunDispatcher({

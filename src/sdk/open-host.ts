@@ -8,7 +8,9 @@ import { LIMITS } from "../protocol/limits.ts";
 import { suggest } from "../text/did-you-mean.ts";
 import { guestCode } from "../bundler/guest-code.ts";
 import { CoreHost } from "../host/host.ts";
+import type { HostOptions } from "../host/compose.ts";
 import type { Host } from "../host/host-api.ts";
+import { otelApi } from "../host/telemetry/otel-api.ts";
 import { startProcessUnit } from "../host/supervisor/launch/process-unit.ts";
 import { buildWalls } from "../host/supervisor/launch/probe.ts";
 import { wallsWanted } from "../host/supervisor/launch/plan.ts";
@@ -43,6 +45,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     guestCode(),
   ]);
   logWalls(walls, logger);
+  const telemetry = await telemetryOf(options.telemetry, config.telemetry);
   const host = new CoreHost<Catalog & Own>({
     lanes,
     lanesPerUnit: inner.lanesPerUnit ?? (isolation === "process" ? lanes : 1),
@@ -68,6 +71,8 @@ export async function openHostWith<Own extends HookTable = {}>(
     network: inner.network,
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,
+    telemetry,
+    inspectSession: inner.inspectSession,
     find,
     configure,
     secrets,
@@ -80,6 +85,13 @@ export async function openHostWith<Own extends HookTable = {}>(
     throw error;
   }
   return host;
+}
+
+/** The gateway's option wins over the configuration, which wins over nothing. */
+async function telemetryOf(given: OpenOptions["telemetry"], config: CreelConfig["telemetry"]): Promise<HostOptions["telemetry"]> {
+  if (given === false || (given === undefined && !config?.enabled)) return undefined;
+  const { propagate = config?.propagate ?? [], ...own } = typeof given === "object" ? given : {};
+  return { api: await otelApi(), options: { ...own, propagate } };
 }
 
 interface Units {

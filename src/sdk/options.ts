@@ -10,9 +10,11 @@ import { readSecrets } from "../host/services/secrets/secrets.ts";
 import type { SharedKv } from "../host/services/kv/kv.ts";
 import type { Secrets } from "../host/services/secrets/secrets.ts";
 import type { InspectOptions } from "../host/inspect/inspector.ts";
+import type { InspectSession } from "../host/inspect/session.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import type { WallsPlan } from "../host/supervisor/launch/plan.ts";
 import type { Network } from "../host/services/fetch/request.ts";
+import type { TelemetryOptions } from "../host/telemetry/tracing.ts";
 import type { SessionGateway } from "../host/services/session/session.ts";
 import { firstIssue } from "../text/schema-issue.ts";
 import { defaultLogger } from "../host/report/log.ts";
@@ -25,7 +27,16 @@ import type { FinderInner } from "../discovery/plugin-finder.ts";
 import { pluginSpec } from "../discovery/plugin-spec.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
 
+const telemetryOptions = z.union([
+  z.boolean(),
+  z.strictObject({
+    parent: z.custom((value) => typeof value === "function", "it must be a function").optional(),
+    propagate: z.array(z.string()).optional(),
+  }),
+]);
+
 const plainOptions = z.strictObject({
+  telemetry: telemetryOptions.optional(),
   isolation: z.enum(["process", "thread"]).optional(),
   lanes: z.int().min(1).max(64).optional(),
   config: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
@@ -78,6 +89,11 @@ export interface OpenOptions<Own extends HookTable = {}> {
    * budgets but memory are off. Default: no plugin can be inspected.
    */
   readonly inspect?: InspectOptions;
+  /**
+   * `true`: OpenTelemetry spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`, which the gateway installs
+   * beside its SDK. Adds to the configuration's `telemetry`. Default: no spans, and the package is not loaded.
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
   /** pino-compatible. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
 }
@@ -114,13 +130,15 @@ export interface InnerOptions extends FinderInner {
   /** For tests: wraps the function that starts sandbox processes. */
   readonly units?: (start: StartUnit, walls: WallsPlan) => StartUnit;
   readonly lanesPerUnit?: number;
+  /** With `inspect`: a debugger of this process, instead of an address where one connects. */
+  readonly inspectSession?: InspectSession;
   /** For the benchmark that asks what recording costs: runs are neither recorded nor measured. */
   readonly isUnrecorded?: boolean;
 }
 
 export async function resolveOptions(options: OpenOptions<HookTable>, inner: InnerOptions = {}): Promise<Resolved> {
   checkNames(options);
-  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect } = options;
+  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect, telemetry } = options;
   const checked = plainOptions.safeParse({
     isolation,
     lanes,
@@ -131,6 +149,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     strict,
     lockKey: given,
     inspect,
+    telemetry,
   });
   if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
   const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);

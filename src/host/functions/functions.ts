@@ -143,6 +143,11 @@ export class Functions {
     return (this.#byPlugin.get(plugin) ?? []).map(({ kind, name, about, handler: { budget } }) => ({ kind, name, about, budget }));
   }
 
+  /** `index`: of its handler. */
+  nameOf(plugin: Plugin, index: number): string | undefined {
+    return this.#byPlugin.get(plugin)?.find(({ handler }) => handler.index === index)?.name;
+  }
+
   /** CPU time that the calls of a plugin's functions may take. */
   cpuMsOf(plugin: Plugin): number[] {
     return (this.#byPlugin.get(plugin) ?? []).map(({ handler }) => handler.budget.cpuMs.value);

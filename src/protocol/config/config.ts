@@ -3,6 +3,7 @@
  */
 import * as z from "zod";
 import { key, OPENCLAW } from "./config-key.ts";
+import { connectGrant } from "./connect-grant.ts";
 import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "../limits.ts";
 import { requestedPermissions } from "./permissions.ts";
@@ -50,6 +51,10 @@ export type PluginHooksConfig = z.infer<typeof pluginHooksConfig>;
 export const pluginGrants = z.strictObject({
   session: key(z.array(z.enum(["get", "patch"])), "The gateway's sessions: read entries, change them."),
   fetch: key(z.array(fetchGrant), "Where it may send HTTP requests: origins, or an origin with methods, a path and a secret."),
+  connect: key(
+    z.array(connectGrant),
+    'Where it may open connections behind `net` and `tls`: `"db.example.com:5432"`; with `tls://` before it, only TLS.',
+  ),
   kv: key(
     z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive().meta(QUOTA) })]),
     "Its own store, which survives restarts if there is a stateDir.",
@@ -254,6 +259,13 @@ export const creelConfig = z.looseObject({
       }),
     }),
     "Whole events of runs, without the secrets that the host knows, in `recordings/` of the state folder, for `creel replay` and `creel rerun`. They hold what users and models say: off unless you set it. [replay.md](../guides/replay.md)",
+  ),
+  telemetry: key(
+    z.strictObject({
+      enabled: z.boolean().meta({ description: "True: spans are made, if the process has an OpenTelemetry SDK." }),
+      propagate: key(z.array(z.string()), "Origins that get a `traceparent` with plugins' requests. Without it: none."),
+    }),
+    "Spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`. [console.md](../guides/console.md#opentelemetry)",
   ),
   kv: key(
     // Strict: with a misspelt key, hosts would not share what the operator thinks they share.
