@@ -42,21 +42,21 @@ export class Postgres implements AsyncDisposable {
   #server: ChildProcess | undefined;
 
   static async start(): Promise<Postgres> {
-    const postgres = new Postgres();
-    const { uid, gid } = postgres.#user ?? {};
-    const passwords = join(postgres.#dir, "password");
-    writeFileSync(passwords, postgres.#password, { mode: 0o600 });
-    if (uid !== undefined) for (const path of [postgres.#dir, passwords]) chownSync(path, uid, gid!);
-    const args = ["-D", postgres.#data, "-U", "creel", "-E", "SQL_ASCII", "--locale=C", "--auth=scram-sha-256", "--no-sync"];
+    const server = new Postgres();
+    const { uid, gid } = server.#user ?? {};
+    const passwords = join(server.#dir, "password");
+    writeFileSync(passwords, server.#password, { mode: 0o600 });
+    if (uid !== undefined) for (const path of [server.#dir, passwords]) chownSync(path, uid, gid!);
+    const args = ["-D", server.#data, "-U", "creel", "-E", "SQL_ASCII", "--locale=C", "--auth=scram-sha-256", "--no-sync"];
     execFileSync(join(postgresBin!, "initdb"), [...args, `--pwfile=${passwords}`], {
       stdio: "ignore",
-      cwd: postgres.#dir,
+      cwd: server.#dir,
       env: { PATH: process.env.PATH },
-      ...postgres.#user,
+      ...server.#user,
     });
-    postgres.#port = await freePort();
-    await postgres.restart();
-    return postgres;
+    server.#port = await freePort();
+    await server.restart();
+    return server;
   }
 
   get url(): string {
