@@ -6,11 +6,10 @@ import { PROTOCOL_VERSION } from "../protocol/messages/host-lane.ts";
 import type { Hello } from "../protocol/messages/host-lane.ts";
 import { chainRule } from "../protocol/rules/chain-rule.ts";
 import { pack } from "../transport/frames.ts";
-import { Audit } from "./audit/audit.ts";
+import { Audit, auditSinks } from "./audit/audit.ts";
 import { KnownSecrets } from "./audit/known-secrets.ts";
 import type { AuditSettings } from "./audit/audit.ts";
 import { Breaker } from "./blame/breaker.ts";
-import { QuarantineFile } from "./blame/quarantine-file.ts";
 import { Causes } from "./causality/causes.ts";
 import { RecursionGuard } from "./causality/recursion.ts";
 import { Durable } from "./durable/durable.ts";
@@ -61,6 +60,7 @@ import { LaneMessages } from "./supervisor/lane-messages.ts";
 import type { WallsReport } from "./supervisor/launch/walls-report.ts";
 import { SyncLines } from "./supervisor/sync/sync-lines.ts";
 import type { StartUnit } from "./supervisor/unit.ts";
+import { localStores } from "./stores.ts";
 
 export interface HostOptions {
   readonly lanes: number;
@@ -121,23 +121,15 @@ export type HostParts = ReturnType<typeof compose>;
 // oxlint-disable-next-line typescript/explicit-function-return-type
 export function compose(options: HostOptions) {
   const { hooks, failure, gateway, stateDir, logger, secrets } = options;
+  const stores = localStores(stateDir, options.sharedKv);
   const id = `h${randomBytes(4).toString("hex")}`;
   const events = new HostEvents(id, (error) => logger.error({ err: error }, "a listener of the host threw"));
   const callCounts = new CallCounts();
   const measurements = new Measurements(events);
   const known = new KnownSecrets(secrets.all(), events, (plugin) => plugins.find(plugin));
+  const sinks = options.audit?.enabled === false ? undefined : auditSinks(stores, options.audit ?? {});
   const audit: Audit | undefined =
-    stateDir === undefined || options.audit?.enabled === false
-      ? undefined
-      : new Audit({
-          host: id,
-          stateDir,
-          logger,
-          events,
-          settings: options.audit ?? {},
-          secrets: known,
-          callCounts,
-        });
+    sinks && new Audit({ host: id, sinks, logger, events, settings: options.audit ?? {}, secrets: known, callCounts });
   const usage = audit?.usage;
   const recorder =
     stateDir === undefined || !options.record?.enabled
@@ -158,7 +150,7 @@ export function compose(options: HostOptions) {
   const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
     events,
-    file: stateDir === undefined ? undefined : new QuarantineFile(stateDir, logger),
+    file: stores.quarantine(logger),
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
@@ -210,12 +202,12 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger, shared: options.sharedKv });
-  const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
+  const kv = new Kv({ stateDir, causes, logger, shared: stores.kv });
+  const schedule = new Schedule({ stores, causes, logger, functions, plugins: () => plugins.list() });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
   const volumes = new Volumes({
-    stateDir,
+    stores,
     logger,
     refused: (plugin, cell, why) => {
       logger.error({ plugin: plugin.id, detail: why }, "a plugin's files were not written, its cell is loaded again");

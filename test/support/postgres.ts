@@ -6,10 +6,12 @@ import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+// oxlint-disable-next-line no-restricted-imports -- it asks the server whether it is ready.
+import postgres from "postgres";
 
 export const postgresBin: string | undefined = [
   process.env.CREEL_POSTGRES_BIN ?? "",
@@ -40,21 +42,21 @@ export class Postgres implements AsyncDisposable {
   #server: ChildProcess | undefined;
 
   static async start(): Promise<Postgres> {
-    const postgres = new Postgres();
-    const { uid, gid } = postgres.#user ?? {};
-    const passwords = join(postgres.#dir, "password");
-    writeFileSync(passwords, postgres.#password, { mode: 0o600 });
-    if (uid !== undefined) for (const path of [postgres.#dir, passwords]) chownSync(path, uid, gid!);
-    const args = ["-D", postgres.#data, "-U", "creel", "-E", "SQL_ASCII", "--locale=C", "--auth=scram-sha-256", "--no-sync"];
+    const server = new Postgres();
+    const { uid, gid } = server.#user ?? {};
+    const passwords = join(server.#dir, "password");
+    writeFileSync(passwords, server.#password, { mode: 0o600 });
+    if (uid !== undefined) for (const path of [server.#dir, passwords]) chownSync(path, uid, gid!);
+    const args = ["-D", server.#data, "-U", "creel", "-E", "SQL_ASCII", "--locale=C", "--auth=scram-sha-256", "--no-sync"];
     execFileSync(join(postgresBin!, "initdb"), [...args, `--pwfile=${passwords}`], {
       stdio: "ignore",
-      cwd: postgres.#dir,
+      cwd: server.#dir,
       env: { PATH: process.env.PATH },
-      ...postgres.#user,
+      ...server.#user,
     });
-    postgres.#port = await freePort();
-    await postgres.restart();
-    return postgres;
+    server.#port = await freePort();
+    await server.restart();
+    return server;
   }
 
   get url(): string {
@@ -74,7 +76,7 @@ export class Postgres implements AsyncDisposable {
       env: { PATH: process.env.PATH },
       ...this.#user,
     });
-    while (!(await isListening(this.#port))) {
+    while (!(await answers(this.url))) {
       if (this.#server.exitCode !== null) throw new Error(`postgres ended with ${this.#server.exitCode}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -119,10 +121,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => (socket.destroy(), resolve(true)));
-    socket.once("error", () => resolve(false));
-  });
+/** It listens before it answers. */
+async function answers(url: string): Promise<boolean> {
+  const sql = postgres(url, { max: 1 });
+  try {
+    await sql`SELECT 1`;
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await sql.end({ timeout: 0 });
+  }
 }

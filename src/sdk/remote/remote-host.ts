@@ -46,7 +46,8 @@ import { Away, isMistake } from "./away.ts";
 import type { LastKnown } from "./away.ts";
 import { DurableEmits } from "./durable-emits.ts";
 import { JoinedLink } from "./joined-link.ts";
-import type { Question, RequestOptions } from "./serve-link.ts";
+import type { Question, RequestOptions } from "./host-link.ts";
+import { ServeLink } from "./serve-link.ts";
 import { runTurn } from "../../host/turn.ts";
 import type { ExecuteTurn, TurnContext, TurnOptions, TurnOutcome } from "../../host/turn.ts";
 
@@ -78,7 +79,8 @@ class RemoteHost implements Host {
     this.#spans = spans;
     this.#away = new Away(logger);
     this.#joined = new JoinedLink({
-      path,
+      place: path,
+      open: (options) => ServeLink.open({ ...options, path }),
       gateway,
       logger,
       answering: ({ cause }, work) => answering.run({ host: this, cause }, work),

@@ -31,6 +31,8 @@ export interface SharedDatabaseOptions {
   readonly url: string;
   /** The operator is told; a plugin sees a fixed text. */
   readonly onFailure: (error: unknown) => void;
+  /** What is longer counts as away. Default: `LIMITS.kv.sharedMs`. */
+  readonly timeoutMs?: number;
 }
 
 /** Loads the client. Throws when it is not installed. */
@@ -46,6 +48,7 @@ async function loadClient(): Promise<typeof postgres> {
 export class SharedDatabase {
   readonly #options: SharedDatabaseOptions;
   readonly #connect: typeof postgres;
+  readonly #timeoutMs: number;
   #client: Sql | undefined;
   #prepared: Promise<void> | undefined;
   #awayUntilMs = 0;
@@ -59,6 +62,7 @@ export class SharedDatabase {
   private constructor(options: SharedDatabaseOptions, connect: typeof postgres) {
     this.#options = options;
     this.#connect = connect;
+    this.#timeoutMs = options.timeoutMs ?? LIMITS.kv.sharedMs;
   }
 
   /** Rejects only with a CreelError. */
@@ -73,7 +77,7 @@ export class SharedDatabase {
     // It may settle after its time is over.
     doing.catch(() => {});
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error("it did not answer in time")), LIMITS.kv.sharedMs);
+    const timer = setTimeout(() => late.reject(new Error("it did not answer in time")), this.#timeoutMs);
     try {
       return await Promise.race([doing, late.promise]);
     } catch (error) {
@@ -89,12 +93,12 @@ export class SharedDatabase {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#client?.end({ timeout: LIMITS.kv.sharedMs / 1000 });
+    await this.#client?.end({ timeout: this.#timeoutMs / 1000 });
     this.#client = undefined;
   }
 
   #connected(): Sql {
-    const timeoutMs = LIMITS.kv.sharedMs;
+    const timeoutMs = this.#timeoutMs;
     return this.#connect(this.#options.url, {
       max: LIMITS.kv.sharedConnections,
       connect_timeout: timeoutMs / 1000,
