@@ -38,12 +38,15 @@ import { Approvals } from "./run/approvals/approvals.ts";
 import type { RequestApproval } from "./run/approvals/approvals.ts";
 import type { RunInput } from "./run/run-input.ts";
 import { RunDispatcher } from "./run-dispatcher.ts";
+import { Connections, connectServices } from "./services/connect/connect.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
+import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
+import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
 import type { OtelApi } from "./telemetry/otel-api.ts";
 import { Tracing } from "./telemetry/tracing.ts";
@@ -87,6 +90,8 @@ export interface HostOptions {
   readonly isAnswerable: boolean;
   /** The folder for everything that must survive a restart; undefined: nothing survives. */
   readonly stateDir: string | undefined;
+  /** A database for the stores of plugins that several hosts share. */
+  readonly sharedKv?: SharedKv | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
@@ -105,6 +110,8 @@ export interface HostOptions {
   readonly inspect?: InspectOptions | undefined;
   /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
   readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
+  /** Instead of a debugger that connects. */
+  readonly inspectSession?: InspectSession | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -154,7 +161,7 @@ export function compose(options: HostOptions) {
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
-  const inspector = options.inspect && new Inspector(options.inspect);
+  const inspector = options.inspect && new Inspector(options.inspect, options.inspectSession);
   const plugins = new Plugins({
     inspected: options.inspect?.plugin,
     registry,
@@ -198,7 +205,7 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger });
+  const kv = new Kv({ stateDir, causes, logger, shared: options.sharedKv });
   const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
@@ -219,11 +226,16 @@ export function compose(options: HostOptions) {
       usage?.requested(plugin, url, method, isGranted);
     },
   });
+  const connections = new Connections({
+    isOffline: (target) => options.network?.answers(new URL(`http://${target}`)) === true,
+    onMatch: (plugin, target, isGranted) => usage?.connected(plugin, target, isGranted),
+  });
   const services = new Services(
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
       fetchServices(fetches, causes, guard, tracing),
+      connectServices(connections),
       updateServices(functionCalls.updates),
       unknownApiServices(),
       kvServices(kv),

@@ -326,6 +326,20 @@ export const LIMITS = {
     sourcesBytes: 16 * 1024 * 1024,
     /** The port that debuggers try first: Node's own. */
     port: 9_229,
+    /** V8's default; finer samples slow the plugin down. */
+    samplingUs: 500,
+    /** A profile of a call that does not end. A second has hundreds of samples of the line that matters, also on a busy machine. */
+    profileMs: 1_500,
+    /** Functions, by the way they were reached. A profile is read as a whole. */
+    profileNodes: 50_000,
+    /** A heap snapshot: as long as a string of the gateway's may be without harm. */
+    snapshotBytes: 256 * 1024 * 1024,
+    /** An incident file: a run, its event and a profile. */
+    incidentChars: 64 * 1024 * 1024,
+    /** The heap of a plugin whose memory is profiled: a snapshot needs room beside what it shows. */
+    heapMb: 512,
+    /** How often the heap of such a plugin is looked at. */
+    heapPollMs: 20,
   },
   /** Bundling a plugin. */
   bundler: {
@@ -539,6 +553,36 @@ export const LIMITS = {
     perWindow: 300,
     windowMs: 60_000,
   },
+  /** `net` and `tls`: connections to granted hosts and ports. */
+  connect: {
+    /** Name, connection and TLS handshake. A client of a database waits ten seconds or less. */
+    openMs: 10_000,
+    /** Without a byte in either direction. Clients that keep a connection send something more often. */
+    idleMs: 300_000,
+    /** How long bytes of the plugin may wait for a server that does not read. */
+    stallMs: 30_000,
+    /** From its beginning to its end. Clients that want one for longer connect again. */
+    lifeMs: 3_600_000,
+    /** Open connections of one plugin: a usual pool has ten. Each holds a socket and about 64 KB in the gateway. */
+    open: 16,
+    /** Connections that one plugin may open per window: a client that cannot log in tries again for ever. */
+    perWindow: 120,
+    windowMs: 60_000,
+    /**
+     * Bytes of one plugin per window, of all its connections in both directions: what its share of the gateway's
+     * time allows in the same time, four times over, so that it is a bound for a fast machine.
+     */
+    bytesPerWindow: 256 * 1024 * 1024,
+    /** One piece for the plugin, which fits into a frame even six times as long. */
+    readBytes: 128 * 1024,
+    /** One write. As JSON it is at worst six times as long. */
+    writeBytes: 64 * 1024,
+    writeChars: 512 * 1024,
+    /** So many pieces come at once; then a piece waits for more to join it, longer the more there were. */
+    quickReads: 16,
+    gatherStepMs: 1,
+    gatherMs: 50,
+  },
   /** Named secrets. */
   secrets: {
     /** Shorter secrets would be found in innocent responses; longer ones do not fit a header. */
@@ -605,6 +649,15 @@ export const LIMITS = {
      */
     causeMs: 10_000,
     causes: 1_000,
+    /**
+     * A shared database that takes longer counts as away: a gate may be waiting. As long as `storage.busyMs`, what a file may take.
+     */
+    sharedMs: 2_000,
+    /** After that it is not asked again for a moment, so that not every call waits so long. */
+    sharedAwayMs: 500,
+    /** Connections of one host: a server has a hundred by default, and a plugin uses one at a time. */
+    sharedConnections: 4,
+    sharedIdleMs: 60_000,
   },
   /** `api.schedule`. */
   schedule: {
@@ -946,6 +999,8 @@ export const LIMITS = {
     runsAtOnce: 512,
     incidents: 500,
     ledger: 200,
+    /** Of a replay: as many as a person looks at; all are counted. */
+    differences: 100,
     /** One hour of measurements. */
     sampleMs: 5_000,
     samples: 720,

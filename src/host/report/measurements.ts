@@ -12,7 +12,7 @@ import type { HostEvents } from "./events.ts";
 type Counts = Record<string, number>;
 
 /** Counted from the start, so that a series exists before the first time. */
-const SERVICES = ["fetch", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
+const SERVICES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
 const USES = ["kv", "schedule", "session:get", "session:patch", "fs"] as const;
 const DELIVERIES = ["delivered", "failed", "dead"] as const;
 const RESOLUTIONS = ["allow-once", "allow-always", "deny", "timeout", "cancelled"] as const;
@@ -127,7 +127,7 @@ function increase(counts: Counts, key: string): void {
 
 /** SECURITY: the name of a service that does not exist is the plugin's word, and must not become a label. test/host/report/measurements.test.ts */
 function serviceOf(service: string): string {
-  return permissionOf(service) ?? (service.startsWith("fetch") ? "fetch" : "other");
+  return permissionOf(service) ?? (service.startsWith("fetch") ? "fetch" : service.startsWith("connect") ? "connect" : "other");
 }
 
 /** The beginnings of the messages that say why a sandbox was replaced; what follows has numbers. */

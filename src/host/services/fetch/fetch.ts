@@ -24,7 +24,7 @@ import type { HttpRequest, Network, HttpResponse } from "./request.ts";
 import { faultOf } from "./faults.ts";
 import { visible, withoutPackedLength } from "./headers.ts";
 import { firstRequest, redirectedRequest, targetOf } from "./redirects.ts";
-import { Names } from "./names.ts";
+import { sharedNames } from "./names.ts";
 import { FetchQuota, OpenFetch, OpenFetches } from "./open-fetch.ts";
 import type { OpenFetchOptions } from "./open-fetch.ts";
 import { matchGrant } from "./match-grant.ts";
@@ -58,9 +58,6 @@ export interface FetchOptions {
   readonly network?: Network | undefined;
 }
 
-/** One cache for the process, shared by all hosts. */
-const names = new Names();
-
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -85,7 +82,7 @@ export class Fetches {
   readonly #onMatch: FetchOptions["onMatch"];
 
   constructor({
-    resolve = names.resolve.bind(names),
+    resolve = sharedNames.resolve.bind(sharedNames),
     timeoutMs = LIMITS.fetch.wallMs,
     bodyMs = LIMITS.fetch.bodyMs,
     idleMs = LIMITS.fetch.idleMs,
