@@ -305,6 +305,11 @@ export const ERRORS = {
     message: "the handler kept its thread past its {ms} ms of CPU time",
     fix: "do less per call, or ask the operator to raise hooks.cpuMs of the plugin's entry",
   },
+  ERR_CALL_CPU_SHARED: {
+    audience: "author",
+    message: "the plugin's handlers used up the {ms} ms of CPU time that they share in a run that blocks the gateway",
+    fix: "do less in handlers of synchronous hooks, or ask the operator to raise hooks.cpuMs of the plugin's entry",
+  },
   ERR_CALL_TURN: {
     audience: "operator",
     message: "Creel ended a turn that had a CPU for only {cpuMs} ms of its {budgetMs} ms: the machine is too busy",
