@@ -35,7 +35,7 @@ export function profilePath(stateDir: string, runId: string, plugin: string): st
 }
 
 /** The content of a `.cpuprofile` with its summary. */
-export function profileText({ totalMs, isCut, lines, file }: CpuProfile): string {
+function profileText({ totalMs, isCut, lines, file }: CpuProfile): string {
   return JSON.stringify({ ...(JSON.parse(file) as object), creel: { totalMs, isCut, lines: lines.slice(0, KEPT) } });
 }
 
