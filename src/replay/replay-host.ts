@@ -106,8 +106,8 @@ export class ReplayHost implements AsyncDisposable {
 }
 
 function replayConfig(config: CreelConfig, whatIf: WhatIf): CreelConfig {
-  const { secrets: _, record: __, stateDir: ___, ...rest } = config;
-  const { durable: ____, ...hooks } = config.hooks ?? {};
+  const { secrets: _, record: __, stateDir: ___, telemetry: ____, ...rest } = config;
+  const { durable: _____, ...hooks } = config.hooks ?? {};
   return {
     ...rest,
     hooks,

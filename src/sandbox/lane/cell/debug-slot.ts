@@ -83,6 +83,9 @@ export class DebugSlot implements Slot, MailTurns {
     return undefined;
   }
 
+  // A debugged cell has its process to itself.
+  chargeSince(): void {}
+
   callBatch(): number {
     return 0;
   }
