@@ -44,8 +44,10 @@ export async function writeProfile(path: string, profile: CpuProfile): Promise<v
   await writeFile(path, profileText(profile), { mode: 0o600 });
 }
 
+export type StoredProfile = Omit<CpuProfile, "file">;
+
 /** Undefined: there is none that can be read. */
-export async function readProfile(path: string): Promise<Omit<CpuProfile, "file"> | undefined> {
+export async function readProfile(path: string): Promise<StoredProfile | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   const parsed = text === undefined ? undefined : parseJson(stored, text);
   if (!parsed?.success) return undefined;
