@@ -8,7 +8,7 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { ConsoleHost } from "./console-host.ts";
 import type { ConsoleTools } from "./console-tools.ts";
-import { explained } from "./explained-run.ts";
+import { explained, profileOf } from "./explained-run.ts";
 import type { Feed } from "./feed.ts";
 import type { Scope } from "./sessions.ts";
 
@@ -46,7 +46,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({
     run: method("read", ofRun, async ({ host }, { runId }) => {
       const detail = await host.runDetail(runId);
-      return detail ? explained(detail, host.plugins()) : null;
+      return detail ? { ...explained(detail, host.plugins()), profile: await profileOf(host.stateDir, detail) } : null;
     }),
     samples: method("read", nothing, ({ feed }) => feed.samples),
     lastUses: method("read", ofPlugin, ({ feed }, { plugin }) => feed.lastUses(plugin)),

@@ -35,7 +35,7 @@ export function profilePath(stateDir: string, runId: string, plugin: string): st
 }
 
 /** The content of a `.cpuprofile` with its summary. */
-export function profileText({ totalMs, isCut, lines, file }: CpuProfile): string {
+function profileText({ totalMs, isCut, lines, file }: CpuProfile): string {
   return JSON.stringify({ ...(JSON.parse(file) as object), creel: { totalMs, isCut, lines: lines.slice(0, KEPT) } });
 }
 
@@ -44,8 +44,10 @@ export async function writeProfile(path: string, profile: CpuProfile): Promise<v
   await writeFile(path, profileText(profile), { mode: 0o600 });
 }
 
+export type StoredProfile = Omit<CpuProfile, "file">;
+
 /** Undefined: there is none that can be read. */
-export async function readProfile(path: string): Promise<Omit<CpuProfile, "file"> | undefined> {
+export async function readProfile(path: string): Promise<StoredProfile | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   const parsed = text === undefined ? undefined : parseJson(stored, text);
   if (!parsed?.success) return undefined;

@@ -6,7 +6,7 @@ import { parseJson } from "../../text/parse-json.ts";
 import { findHook, readInput } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
 
-export const FIXTURES = "fixtures";
+const FIXTURES = "fixtures";
 
 const fixture = z.object({
   hook: z.string(),

@@ -16,7 +16,7 @@ export async function pastRun(stateDir: string, runId: string): Promise<Recorded
 }
 
 /** Rejects with a CreelError if the log has only a part of its event. */
-export function auditedRun({ runId, at, hook, event, context, decision, by, reason, calls }: AuditRun): RecordedRun {
+function auditedRun({ runId, at, hook, event, context, decision, by, reason, calls }: AuditRun): RecordedRun {
   const whole = wholeOf(event);
   if (!whole) throw new CreelError("ERR_REPLAY_EVENT", { runId });
   return {

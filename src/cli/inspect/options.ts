@@ -34,7 +34,7 @@ export function inspectionOf(values: {
 }
 
 /** As VS Code wants it in `.vscode/launch.json`. */
-export function launchJson(plugin: string, port: number): string {
+function launchJson(plugin: string, port: number): string {
   const configuration = {
     name: `creel: ${plugin}`,
     type: "node",

@@ -19,7 +19,9 @@ export class InspectSession implements Client {
   mapUrl: string | undefined;
   readonly #answers = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #listeners = new Map<string, (params: unknown) => void>();
-  #listener: (message: string) => void = () => {};
+  /** Undefined: the host is not open yet, and commands wait. */
+  #listener: ((message: string) => void) | undefined;
+  readonly #early: string[] = [];
   #end: () => void = () => {};
   #next = 1;
 
@@ -30,7 +32,9 @@ export class InspectSession implements Client {
     // The caller may have stopped waiting.
     answer.promise.catch(() => {});
     this.#answers.set(id, answer);
-    this.#listener(JSON.stringify({ id, method, params }));
+    const message = JSON.stringify({ id, method, params });
+    if (this.#listener) this.#listener(message);
+    else this.#early.push(message);
     return answer.promise;
   }
 
@@ -62,6 +66,7 @@ export class InspectSession implements Client {
 
   onMessage(listener: (message: string) => void): void {
     this.#listener = listener;
+    for (const message of this.#early.splice(0)) listener(message);
   }
 
   onEnd(listener: () => void): void {
