@@ -499,3 +499,65 @@ interface Performance {
 }
 declare var Performance: { prototype: Performance };
 declare var performance: Performance;
+
+interface MessageEvent extends Event {
+  readonly data: any;
+  readonly origin: string;
+  readonly lastEventId: string;
+}
+declare var MessageEvent: {
+  prototype: MessageEvent;
+  new (type: string, init?: { data?: unknown; origin?: string; lastEventId?: string }): MessageEvent;
+};
+
+interface CloseEvent extends Event {
+  readonly wasClean: boolean;
+  readonly code: number;
+  readonly reason: string;
+}
+declare var CloseEvent: {
+  prototype: CloseEvent;
+  new (type: string, init?: { wasClean?: boolean; code?: number; reason?: string }): CloseEvent;
+};
+
+/** Over a host and port of a connect grant. */
+interface WebSocket extends EventTarget {
+  readonly url: string;
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  readonly extensions: string;
+  readonly protocol: string;
+  binaryType: "blob" | "arraybuffer";
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onerror: ((event: Event) => void) | null;
+  onclose: ((event: CloseEvent) => void) | null;
+  send(data: string | ArrayBuffer | ArrayBufferView | Blob): void;
+  close(code?: number, reason?: string): void;
+}
+declare var WebSocket: {
+  prototype: WebSocket;
+  new (url: string | URL, protocols?: string | string[] | { protocols?: string | string[]; headers?: Record<string, string> }): WebSocket;
+  readonly CONNECTING: 0;
+  readonly OPEN: 1;
+  readonly CLOSING: 2;
+  readonly CLOSED: 3;
+};
+
+/** Over `fetch`. */
+interface EventSource extends EventTarget {
+  readonly url: string;
+  readonly readyState: number;
+  readonly withCredentials: boolean;
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onerror: ((event: Event) => void) | null;
+  close(): void;
+}
+declare var EventSource: {
+  prototype: EventSource;
+  new (url: string | URL): EventSource;
+  readonly CONNECTING: 0;
+  readonly OPEN: 1;
+  readonly CLOSED: 2;
+};

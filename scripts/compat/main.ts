@@ -39,7 +39,10 @@ interface List {
 const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "results.json");
 const PAGE = join(HERE, "../../docs/reference/compatibility.md");
-const AT_ONCE = 3;
+const AT_ONCE = 2;
+/** What a machine with too much to do says, and not the plugin: tried again, this often. */
+const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded/;
+const TRIES = 4;
 const QUIET = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 
 const { values: options } = parseArgs({
@@ -98,10 +101,10 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
   const waiting = [...all];
   const worker = async (): Promise<void> => {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
-      const found = await attempt(one, root).catch((error: unknown): Omit<Result, "version"> => ({
-        status: "refused",
-        why: sentence(error),
-      }));
+      const once = (): Promise<Omit<Result, "version">> =>
+        attempt(one, root).catch((error: unknown): Omit<Result, "version"> => ({ status: "refused", why: sentence(error) }));
+      let found = await once();
+      for (let tries = 1; tries < TRIES && OVERLOADED.test(found.why ?? ""); tries++) found = await once();
       results[one.name] = { version: one.version, ...found };
       const last = known[one.name];
       const isWorse = last !== undefined && STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status);

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocketServer } from "ws";
 import type { Host } from "creel";
 import { open } from "../support/host.ts";
 import { startMariadb, startNats, startPostgres, startRedis } from "../support/services.ts";
@@ -18,6 +19,17 @@ interface Client {
   readonly start: () => Promise<Service | undefined>;
   readonly code: string;
   readonly gives: unknown;
+}
+
+async function startWebSockets(): Promise<Service> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", (socket) => socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary })));
+  await once(server, "listening");
+  const stop = async (): Promise<void> => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  };
+  return { port: (server.address() as AddressInfo).port, stop };
 }
 
 const PASSWORD = JSON.stringify("creel secret");
@@ -118,6 +130,33 @@ const CLIENTS: Readonly<Record<string, Client>> = {
         return [heard, text.decode(reply.data), answers.getProcessed()];
       };`,
     gives: [["one", "two"], "answer to me", 1],
+  },
+  ws: {
+    start: startWebSockets,
+    code: `import WebSocket from "ws";
+      export default async ({ port }) => {
+        const socket = new WebSocket("ws://127.0.0.1:" + port + "/path", { headers: { "x-own": "1" } });
+        await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+        const heard = [];
+        const all = new Promise((resolve) => socket.on("message", (data, isBinary) => { if (heard.push([data.toString("latin1"), isBinary]) === 2) resolve(); }));
+        socket.send("text");
+        socket.send(Buffer.from([1, 255]));
+        await all;
+        const pong = new Promise((resolve) => socket.once("pong", (data) => resolve(String(data))));
+        socket.ping("are you there");
+        const there = await pong;
+        const closed = new Promise((resolve) => socket.once("close", (code, reason) => resolve([code, String(reason)])));
+        socket.close(4000, "done");
+        return [heard, there, await closed];
+      };`,
+    gives: [
+      [
+        ["text", false],
+        ["\u0001\u00ff", true],
+      ],
+      "are you there",
+      [4000, "done"],
+    ],
   },
 };
 

@@ -63,6 +63,10 @@ export const GUEST_GLOBALS = {
   Headers: "web/fetch/fetch",
   Request: "web/fetch/fetch",
   Response: "web/fetch/fetch",
+  MessageEvent: "web/socket/message-events",
+  CloseEvent: "web/socket/message-events",
+  WebSocket: "web/socket/websocket",
+  EventSource: "web/socket/event-source",
 } as const satisfies Record<string, string>;
 
 /** Node's module, without `node:` → the module whose default export `require` gives. */
@@ -115,7 +119,13 @@ export const GUEST_SDK = "sdk/openclaw";
 export const GUEST_UNDICI = "node/net/undici";
 
 /** Large and rarely needed files that other files load on demand. */
-export const GUEST_PARTS = ["node/absent", "web/url/idna-tables", "node/util/inspect", "web/fetch/multipart"] as const;
+export const GUEST_PARTS = [
+  "node/absent",
+  "web/url/idna-tables",
+  "node/util/inspect",
+  "web/fetch/multipart",
+  "node/http/wire-request",
+] as const;
 
 /** A table as a flat list: name, file, name, file … */
 export function pairs(table: Readonly<Record<string, string>>): string[] {

@@ -59,8 +59,11 @@ describe("the guest's world", () => {
     expect(found).toEqual(found.map(([name, type]) => [name, type, true, true, true]));
     expect(found.filter(([, type]) => type !== "function" && type !== "object")).toEqual([]);
     expect(found.map(([name, type]) => [name, type])).toEqual(
-      // Node has no `self`; browsers and workers have.
-      NAMES.map((name) => [name, name === "self" ? "object" : typeof (globalThis as Record<string, unknown>)[name]]),
+      // Node has no `self` and, without a flag, no `EventSource`; browsers and workers have.
+      NAMES.map((name) => [
+        name,
+        name === "self" ? "object" : name === "EventSource" ? "function" : typeof (globalThis as Record<string, unknown>)[name],
+      ]),
     );
   });
 

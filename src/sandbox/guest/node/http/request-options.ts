@@ -64,11 +64,11 @@ export function targetOf(options: RequestOptions, usual: Agent): Target {
   const protocol = textOr(options["protocol"], usual.protocol);
   if (protocol !== usual.protocol)
     throw nodeError(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${protocol}" not supported. Expected "${usual.protocol}"`);
-  if (typeof options["createConnection"] === "function" || options["socketPath"])
+  if (options["socketPath"])
     throw nodeError(
       Error,
       "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
-      "connections of its own are not available to http.request inside the sandbox: the host makes them",
+      "sockets of the machine are not available to http.request inside the sandbox",
     );
   const method = methodOf(options["method"]);
   const path = textOr(options["path"], "/");
