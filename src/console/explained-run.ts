@@ -2,6 +2,8 @@
 import type { AuditCall } from "../protocol/audit-line.ts";
 import type { RunDetail } from "../protocol/live-report.ts";
 import type { PluginReport } from "../host/report/inspect.ts";
+import { profilePath, readProfile } from "../state/profiles.ts";
+import type { StoredProfile } from "../state/profiles.ts";
 import { adviceOf, whyOf } from "../text/run-advice.ts";
 import type { Advice } from "../text/run-advice.ts";
 
@@ -11,6 +13,20 @@ export interface ExplainedRun {
   readonly advice: readonly Advice[];
   /** Of each call, as the plugin's registration has it now. */
   readonly budgets: readonly (AuditCall["budget"] | undefined)[];
+}
+
+/**
+ * Where the CPU time of a call went that ran out of it; undefined: none did, or `creel explain` has not made a profile yet. The console makes
+ * none: that runs the plugin again.
+ */
+export async function profileOf(
+  stateDir: string | undefined,
+  { runId, calls }: RunDetail,
+): Promise<(StoredProfile & { readonly plugin: string }) | undefined> {
+  const plugin = calls.find(({ error }) => error?.code === "ERR_CALL_CPU")?.plugin;
+  if (stateDir === undefined || plugin === undefined) return undefined;
+  const profile = await readProfile(profilePath(stateDir, runId, plugin));
+  return profile && { plugin, ...profile };
 }
 
 const UNKNOWN: AuditCall["budget"] = { wallMs: { value: 0, origin: "unknown" }, cpuMs: { value: 0, origin: "unknown" } };

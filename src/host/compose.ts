@@ -6,11 +6,10 @@ import { PROTOCOL_VERSION } from "../protocol/messages/host-lane.ts";
 import type { Hello } from "../protocol/messages/host-lane.ts";
 import { chainRule } from "../protocol/rules/chain-rule.ts";
 import { pack } from "../transport/frames.ts";
-import { Audit } from "./audit/audit.ts";
+import { Audit, auditSinks } from "./audit/audit.ts";
 import { KnownSecrets } from "./audit/known-secrets.ts";
 import type { AuditSettings } from "./audit/audit.ts";
 import { Breaker } from "./blame/breaker.ts";
-import { QuarantineFile } from "./blame/quarantine-file.ts";
 import { Causes } from "./causality/causes.ts";
 import { RecursionGuard } from "./causality/recursion.ts";
 import { Durable } from "./durable/durable.ts";
@@ -33,6 +32,7 @@ import type { Logger } from "./report/log.ts";
 import { watchEventLoop } from "./report/host-stats.ts";
 import { Measurements } from "./report/measurements.ts";
 import { Reporter } from "./report/reporter.ts";
+import { chainOf } from "./report/run-record.ts";
 import { RunHistory } from "./report/run-history.ts";
 import { Approvals } from "./run/approvals/approvals.ts";
 import type { RequestApproval } from "./run/approvals/approvals.ts";
@@ -42,9 +42,11 @@ import { Connections, connectServices } from "./services/connect/connect.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
+import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
+import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
 import type { OtelApi } from "./telemetry/otel-api.ts";
 import { Tracing } from "./telemetry/tracing.ts";
@@ -58,6 +60,7 @@ import { LaneMessages } from "./supervisor/lane-messages.ts";
 import type { WallsReport } from "./supervisor/launch/walls-report.ts";
 import { SyncLines } from "./supervisor/sync/sync-lines.ts";
 import type { StartUnit } from "./supervisor/unit.ts";
+import { localStores } from "./stores.ts";
 
 export interface HostOptions {
   readonly lanes: number;
@@ -88,6 +91,8 @@ export interface HostOptions {
   readonly isAnswerable: boolean;
   /** The folder for everything that must survive a restart; undefined: nothing survives. */
   readonly stateDir: string | undefined;
+  /** A database for the stores of plugins that several hosts share. */
+  readonly sharedKv?: SharedKv | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
@@ -106,6 +111,8 @@ export interface HostOptions {
   readonly inspect?: InspectOptions | undefined;
   /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
   readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
+  /** Instead of a debugger that connects. */
+  readonly inspectSession?: InspectSession | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -114,23 +121,15 @@ export type HostParts = ReturnType<typeof compose>;
 // oxlint-disable-next-line typescript/explicit-function-return-type
 export function compose(options: HostOptions) {
   const { hooks, failure, gateway, stateDir, logger, secrets } = options;
+  const stores = localStores(stateDir, options.sharedKv);
   const id = `h${randomBytes(4).toString("hex")}`;
   const events = new HostEvents(id, (error) => logger.error({ err: error }, "a listener of the host threw"));
   const callCounts = new CallCounts();
   const measurements = new Measurements(events);
   const known = new KnownSecrets(secrets.all(), events, (plugin) => plugins.find(plugin));
+  const sinks = options.audit?.enabled === false ? undefined : auditSinks(stores, options.audit ?? {});
   const audit: Audit | undefined =
-    stateDir === undefined || options.audit?.enabled === false
-      ? undefined
-      : new Audit({
-          host: id,
-          stateDir,
-          logger,
-          events,
-          settings: options.audit ?? {},
-          secrets: known,
-          callCounts,
-        });
+    sinks && new Audit({ host: id, sinks, logger, events, settings: options.audit ?? {}, secrets: known, callCounts });
   const usage = audit?.usage;
   const recorder =
     stateDir === undefined || !options.record?.enabled
@@ -151,11 +150,11 @@ export function compose(options: HostOptions) {
   const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
     events,
-    file: stateDir === undefined ? undefined : new QuarantineFile(stateDir, logger),
+    file: stores.quarantine(logger),
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
-  const inspector = options.inspect && new Inspector(options.inspect);
+  const inspector = options.inspect && new Inspector(options.inspect, options.inspectSession);
   const plugins = new Plugins({
     inspected: options.inspect?.plugin,
     registry,
@@ -192,6 +191,10 @@ export function compose(options: HostOptions) {
   });
   const sync = new SyncLines(fleet, (lane) => plugins.longestTurnMs(lane));
   const causes = new Causes(id);
+  events.chainNow = () => {
+    const chain = causes.current;
+    return chain && chainOf(chain);
+  };
   const guard = new RecursionGuard(events);
   const sessions = new Sessions({
     gateway,
@@ -199,12 +202,12 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger });
-  const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
+  const kv = new Kv({ stateDir, causes, logger, shared: stores.kv });
+  const schedule = new Schedule({ stores, causes, logger, functions, plugins: () => plugins.list() });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
   const volumes = new Volumes({
-    stateDir,
+    stores,
     logger,
     refused: (plugin, cell, why) => {
       logger.error({ plugin: plugin.id, detail: why }, "a plugin's files were not written, its cell is loaded again");
@@ -235,7 +238,8 @@ export function compose(options: HostOptions) {
       kvServices(kv),
       scheduleServices(schedule),
     ],
-    (plugin, service, message) => events.publish("refused", { plugin: plugin.id, service, message }),
+    (plugin, service, message, run) =>
+      causes.within(causes.next(run, plugin.id), () => events.publish("refused", { plugin: plugin.id, service, message })),
     (plugin, service) => {
       measurements.used(plugin.id, service);
       usage?.used(plugin.id, service);
@@ -336,6 +340,7 @@ export function compose(options: HostOptions) {
     approvals,
     runs,
     durable,
+    tracing,
     inspector,
     /** What the operator set in `hooks.failure` without effect, by hook. */
     idle,

@@ -109,6 +109,12 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     return this.#parts.sessions.patch(patch);
   }
 
+  /** For `creel serve`: runs that begin in `work` are children of the client's span. */
+  tracedUnder<V>(traceparent: string, work: () => V): V {
+    const { tracing } = this.#parts;
+    return tracing ? tracing.under(traceparent, work) : work();
+  }
+
   rejoin<V>(headers: CauseCarrier, work: () => V): V {
     return this.#parts.causes.rejoin(headers, work);
   }

@@ -126,12 +126,21 @@ import { createRequire } from "node:module";
 
 const GATES = ${JSON.stringify(gates)};
 
+// Read once, now: OpenClaw runs a copy of this folder, which may be gone when it registers the plugin again.
+let facts;
+let problem;
+try {
+  facts = JSON.parse(readFileSync(new URL("./shim.json", import.meta.url), "utf8"));
+} catch (error) {
+  problem = error;
+}
+
 export default {
   id: ${JSON.stringify(id)},
   name: ${JSON.stringify(name)},
   register(api) {
     try {
-      const facts = JSON.parse(readFileSync(new URL("./shim.json", import.meta.url), "utf8"));
+      if (problem) throw problem;
       createRequire(facts.bridge)(facts.bridge).shim(facts, api, () => import("openclaw/plugin-sdk/gateway-runtime"));
     } catch (error) {
       const why = "creel: the sandbox of ${id} cannot be reached, its gates stay shut: " + (error && error.message);

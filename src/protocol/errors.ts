@@ -55,6 +55,11 @@ export const ERRORS = {
     message: "the debugger's port {port} cannot be opened: {detail}",
     fix: 'choose another port, such as "--inspect=0" for any free one',
   },
+  ERR_INSPECT_REFUSED: {
+    audience: "author",
+    message: "the plugin cannot be inspected: {detail}",
+    fix: "try again; if it stays so, report it as an error of Creel",
+  },
   ERR_CONFIG_INVALID: {
     audience: "operator",
     message: '{source} is not valid at "{field}": {detail}',
@@ -299,6 +304,11 @@ export const ERRORS = {
     audience: "author",
     message: "the handler kept its thread past its {ms} ms of CPU time",
     fix: "do less per call, or ask the operator to raise hooks.cpuMs of the plugin's entry",
+  },
+  ERR_CALL_CPU_SHARED: {
+    audience: "author",
+    message: "the plugin's handlers used up the {ms} ms of CPU time that they share in a run that blocks the gateway",
+    fix: "do less in handlers of synchronous hooks, or ask the operator to raise hooks.cpuMs of the plugin's entry",
   },
   ERR_CALL_TURN: {
     audience: "operator",
@@ -621,6 +631,11 @@ export const ERRORS = {
     message: "other calls changed the entry during each of the {limit} attempts to update it",
     fix: "use increment for counters, or spread the updates over several keys",
   },
+  ERR_KV_CLIENT: {
+    audience: "operator",
+    message: "kv.postgres is set, but the client for PostgreSQL cannot be loaded: {detail}",
+    fix: 'run "npm install postgres" beside creel, or remove kv.postgres from the configuration',
+  },
   ERR_KV_RATE: {
     audience: "author",
     message: "the plugin has used its store more than {limit} times in {seconds} s",
@@ -649,7 +664,7 @@ export const ERRORS = {
   ERR_STORE_FAILED: {
     audience: "operator",
     message: "the plugin's stored data is not available: {detail}",
-    fix: "read the gateway's log, and check the permissions and free space of stateDir",
+    fix: "read the gateway's log, and check the permissions and free space of stateDir, or the database of kv.postgres",
   },
   ERR_STATE_LOCK: {
     audience: "operator",
@@ -829,6 +844,16 @@ export const ERRORS = {
     message: "no recorded run has the id {runId}",
     fix: 'run "creel replay --json" for the ids of recorded runs that differ, or record for longer with record.maxAgeHours',
   },
+  ERR_REPLAY_EVENT: {
+    audience: "operator",
+    message: "the event of run {runId} was not kept whole",
+    fix: "set record.enabled in creel.json, so that events are recorded whole",
+  },
+  ERR_INCIDENT_INVALID: {
+    audience: "author",
+    message: "{file} is not an incident of Creel: {detail}",
+    fix: 'make one with "creel explain <runId> --save <file>"',
+  },
   ERR_APPROVAL_CHANGED: {
     audience: "operator",
     message: "digest mismatch: you answered {given}, but approval {id} is about {found}",
@@ -848,6 +873,16 @@ export const ERRORS = {
     audience: "gateway",
     message: "the console listens on this machine only, not on {address}",
     fix: 'use 127.0.0.1 or ::1; from another machine, use "ssh -L <port>:127.0.0.1:<port>" with the same port on both sides',
+  },
+  ERR_CONSOLE_GRANT: {
+    audience: "operator",
+    message: "{key} cannot be granted to {plugin} in the console: the plugin did not ask for it, or it is a risk",
+    fix: 'use "creel permissions grant" with the plugin and the key: it says what the risk is, and asks',
+  },
+  ERR_CONSOLE_TOOLS: {
+    audience: "operator",
+    message: "this console does not have the project's files",
+    fix: "use the command line in the folder of creel.json, or start the console there",
   },
   ERR_CONSOLE_PAGE: {
     audience: "operator",

@@ -326,6 +326,20 @@ export const LIMITS = {
     sourcesBytes: 16 * 1024 * 1024,
     /** The port that debuggers try first: Node's own. */
     port: 9_229,
+    /** V8's default; finer samples slow the plugin down. */
+    samplingUs: 500,
+    /** A profile of a call that does not end. A second has hundreds of samples of the line that matters, also on a busy machine. */
+    profileMs: 1_500,
+    /** Functions, by the way they were reached. A profile is read as a whole. */
+    profileNodes: 50_000,
+    /** A heap snapshot: as long as a string of the gateway's may be without harm. */
+    snapshotBytes: 256 * 1024 * 1024,
+    /** An incident file: a run, its event and a profile. */
+    incidentChars: 64 * 1024 * 1024,
+    /** The heap of a plugin whose memory is profiled: a snapshot needs room beside what it shows. */
+    heapMb: 512,
+    /** How often the heap of such a plugin is looked at. */
+    heapPollMs: 20,
   },
   /** Bundling a plugin. */
   bundler: {
@@ -635,6 +649,15 @@ export const LIMITS = {
      */
     causeMs: 10_000,
     causes: 1_000,
+    /**
+     * A shared database that takes longer counts as away: a gate may be waiting. As long as `storage.busyMs`, what a file may take.
+     */
+    sharedMs: 2_000,
+    /** After that it is not asked again for a moment, so that not every call waits so long. */
+    sharedAwayMs: 500,
+    /** Connections of one host: a server has a hundred by default, and a plugin uses one at a time. */
+    sharedConnections: 4,
+    sharedIdleMs: 60_000,
   },
   /** `api.schedule`. */
   schedule: {
@@ -976,6 +999,8 @@ export const LIMITS = {
     runsAtOnce: 512,
     incidents: 500,
     ledger: 200,
+    /** Of a replay: as many as a person looks at; all are counted. */
+    differences: 100,
     /** One hour of measurements. */
     sampleMs: 5_000,
     samples: 720,

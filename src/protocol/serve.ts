@@ -126,7 +126,14 @@ const hello = z.object({
 
 /** From a client. */
 export const clientFrame = z.union([
-  z.object({ method: z.string().max(64), id: id.optional(), params: z.unknown().optional(), cause: z.string().max(256).optional() }),
+  z.object({
+    method: z.string().max(64),
+    id: id.optional(),
+    params: z.unknown().optional(),
+    cause: z.string().max(256).optional(),
+    /** The client's span, as in the HTTP header of that name. One that is none is ignored. */
+    traceparent: z.string().max(128).optional().catch(undefined),
+  }),
   z.object({ answer: z.int(), ok: z.unknown().optional(), error: z.object({ message: z.string() }).optional() }),
   z.object({ cancel: id }),
   z.object({ hello }),

@@ -6,20 +6,8 @@ import { suggest } from "../text/did-you-mean.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { OFFERS } from "../protocol/serve.ts";
 
-const LOCAL = [
-  "isolation",
-  "lanes",
-  "config",
-  "plugins",
-  "hooks",
-  "rewrites",
-  "allowFailed",
-  "strict",
-  "lockKey",
-  "inspect",
-  "telemetry",
-] as const;
-const SHARED = ["connect", "gateway", "logger"] as const;
+const LOCAL = ["isolation", "lanes", "config", "plugins", "hooks", "rewrites", "allowFailed", "strict", "lockKey", "inspect"] as const;
+const SHARED = ["connect", "gateway", "logger", "telemetry"] as const;
 const SPEC = ["id", "path", "source", "config", "env", "hooks", "grants", "limits", "required"] as const;
 
 /** Throws ERR_HOST_OPTIONS for the first name that is unknown, or not allowed here. */

@@ -32,7 +32,7 @@ export async function openHostWith<Own extends HookTable = {}>(
   options: OpenOptions<Own>,
   inner: InnerOptions,
 ): Promise<CoreHost<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, logger } = await resolveOptions(options, inner);
+  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, sharedKv, logger } = await resolveOptions(options, inner);
   const own = withOwn(options.hooks ?? {});
   const asGiven = options.rewrites === "isolated" ? isolated(own) : own;
   // A dry run, a benchmark or a replay: what it emits is not kept.
@@ -65,12 +65,14 @@ export async function openHostWith<Own extends HookTable = {}>(
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     isAnswerable: config.approvals?.plugin?.answerable === true,
     stateDir,
+    sharedKv,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
     network: inner.network,
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,
     telemetry,
+    inspectSession: inner.inspectSession,
     find,
     configure,
     secrets,

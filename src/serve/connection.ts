@@ -155,7 +155,7 @@ export class Connection implements CallbackClient {
     this.#options.joined(this);
   }
 
-  async #serve({ id, method, params, cause }: Request): Promise<void> {
+  async #serve({ id, method, params, cause, traceparent }: Request): Promise<void> {
     const answer = (frame: { ok: unknown } | { error: ReturnType<typeof toWire> }): void => {
       if (id !== undefined) this.#send({ id, ...frame });
     };
@@ -172,7 +172,8 @@ export class Connection implements CallbackClient {
     else this.#pending.set(id, stop);
     try {
       const { host } = this.#options;
-      const work = (): unknown => host.servedTo(this.name, () => this.#do(id, method, params, stop.signal));
+      const own = (): unknown => host.servedTo(this.name, () => this.#do(id, method, params, stop.signal));
+      const work = traceparent === undefined ? own : (): unknown => host.tracedUnder(traceparent, own);
       const ok = await (cause === undefined ? work() : host.rejoin(cause, work));
       if (CHANGES.has(method)) this.tellState(this.#options.state());
       answer({ ok: ok ?? null });

@@ -1,14 +1,18 @@
 /**
  * Sandboxed plugins in a real OpenClaw gateway, moved there and back while it runs. The tests share one gateway and build on each other:
- * a start takes ten seconds. OpenClaw is installed on demand; see support/openclaw-package.ts. The titles are the rows of
- * docs/reference/openclaw-live.md.
+ * a start takes ten seconds on a quiet machine. OpenClaw is installed on demand; see support/openclaw-package.ts. The titles are the rows
+ * of docs/reference/openclaw-live.md.
  */
-import { chmodSync, cpSync, existsSync, globSync, readFileSync, renameSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { write } from "../support/files.ts";
+import { routeOf } from "../../src/openclaw/hook-names.ts";
+import { readShim } from "../../src/openclaw/shim-files.ts";
+import { CATALOG } from "creel";
+import { folder, write } from "../support/files.ts";
 import { whileForbidden } from "./support/gate-watch.ts";
-import { Gateway } from "./support/gateway.ts";
+import { Gateway, LONG } from "./support/gateway.ts";
+import type { PluginSettings } from "./support/gateway.ts";
 import type { GatewayClient } from "./support/gateway-client.ts";
 import { NATIVE } from "./support/native-plugins.ts";
 import { openclawEntry } from "./support/openclaw-package.ts";
@@ -16,9 +20,10 @@ import { sandboxesOf } from "./support/sandbox-pids.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 const entry = openclawEntry();
-/** Busy machines take ten times as long. */
-const LONG = 240_000;
+/** A real plugin from npm, with a handler for every hook. */
 const KITCHEN_SINK = "openclaw-kitchen-sink-fixture";
+const OTHERS = ["hog", "looper", KITCHEN_SINK];
+const NO = "guard says no to forbidden";
 
 interface Planned {
   readonly id: string;
@@ -27,96 +32,108 @@ interface Planned {
   readonly digest: string;
 }
 
-describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: LONG }, () => {
+describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * LONG }, () => {
   let gateway: Gateway;
   let client: GatewayClient;
   let entries: string;
   let plan: Planned[];
+  let kitchenAnswer: string;
 
   const entriesOf = (): string => JSON.stringify(gateway.config.plugins.entries);
   const weigh = (name: string, more: object = {}) => gateway.invoke("lobster_weight", { name, ...more });
   const since = (mark: number): string => gateway.log.slice(mark);
-  /** Resolves when the gateway has taken a change over that was made since the log had so many characters. */
-  const applied = (mark: number) =>
-    waitFor(
-      () => {
-        const failed = /config reload failed: .*/.exec(since(mark))?.[0];
-        if (failed !== undefined) throw new Error(failed);
-        return /hot reload applied/.exec(since(mark))?.[0];
-      },
-      LONG,
-      "the reload",
-    );
   const isReady = (id: string, mark: number) =>
     waitFor(() => new RegExp(`"plugin":"${id}","status":"ready"`).exec(since(mark))?.[0], LONG, `${id} in the sandbox`);
-  const digestOf = (id: string): string => plan.find((one) => one.id === id)!.digest;
+  const accept = (...ids: string[]): string[] => ids.flatMap((id) => ["--accept", plan.find((one) => one.id === id)!.digest]);
+  const shimOf = (id: string): string => gateway.config.plugins.load!.paths!.find((path) => path.includes(`/${id}/`))!;
   /** Only a process of Node's has `process.binding`. */
   const place = async (): Promise<string> => ((await client.request("lobster.status")).where === "function" ? "native" : "sandboxed");
   const count = async (): Promise<string> => JSON.stringify(await gateway.invoke("loop_count", {}));
+  /** What kitchen-sink's tool and command say. */
+  const kitchen = async (session: string): Promise<string> => {
+    const { result } = await gateway.invoke("kitchen_sink_search", { query: "tide" });
+    const { message } = JSON.parse(await client.chat(`agent:main:${session}`, "/kitchen-sink status")) as {
+      message?: { content?: unknown };
+    };
+    return JSON.stringify([result, message?.content]);
+  };
   const reconnect = async (): Promise<void> => {
     client.close();
     client = await gateway.client();
   };
 
+  /** In the same process. */
+  const restart = async (): Promise<void> => {
+    const mark = gateway.log.length;
+    await client.request("gateway.restart.request", { reason: "test", skipDeferral: true });
+    await gateway.isReady(mark);
+    await reconnect();
+  };
+
   beforeAll(async () => {
     if (entry === undefined) return;
-    gateway = new Gateway(entry);
+    gateway = new Gateway(entry, folder({}));
     await gateway.prepare();
     for (const [id, files] of Object.entries(NATIVE)) write(join(gateway.root, "state/extensions", id), files);
-    cpSync(join(dirname(entry), "../@openclaw/kitchen-sink"), join(gateway.root, "kitchen-sink"), { recursive: true });
-    const config = gateway.config;
+    cpSync(join(dirname(entry), "../@openclaw/kitchen-sink"), join(gateway.root, "state/extensions", KITCHEN_SINK), { recursive: true });
     const hooks = { allowConversationAccess: true, allowPromptInjection: true };
-    config.plugins.entries = {
-      guard: { enabled: true, hooks: { allowConversationAccess: true }, config: { forbid: "forbidden" } },
-      looper: { enabled: true },
-      hog: { enabled: true },
-      [KITCHEN_SINK]: { enabled: true, hooks },
-    };
-    write(gateway.root, { "state/openclaw.json": JSON.stringify(config, undefined, 2) });
+    gateway.edit(({ plugins }) => {
+      plugins.entries = {
+        guard: { enabled: true, hooks: { allowConversationAccess: true }, config: { forbid: "forbidden" } },
+        looper: { enabled: true },
+        hog: { enabled: true },
+        [KITCHEN_SINK]: { enabled: true, hooks, config: { personality: "conformance" } },
+      };
+    });
     await gateway.start();
     client = await gateway.client();
-  }, LONG);
+  }, 2 * LONG);
 
   afterAll(async () => {
     client?.close();
     await gateway?.close();
+    const { OPENCLAW_LOG } = process.env;
+    if (OPENCLAW_LOG !== undefined && gateway) writeFileSync(OPENCLAW_LOG, gateway.log);
   });
 
   it("`plan` says what can be moved, and changes nothing", async () => {
-    expect((await weigh("forbidden")).error?.message).toBe("guard says no to forbidden");
+    expect((await weigh("forbidden")).error?.message).toBe(NO);
     expect(await place()).toBe("native");
+    kitchenAnswer = await kitchen("native");
+    expect(kitchenAnswer).toContain("tide");
     const before = readFileSync(gateway.configFile, "utf8");
     plan = (JSON.parse((await gateway.creel("plan", "--json")).stdout) as { plugins: Planned[] }).plugins;
     const movable = { state: "native", canMove: true };
-    expect(plan).toMatchObject(["guard", "hog", "looper"].map((id) => ({ id, ...movable })));
+    expect(plan).toMatchObject(["guard", "hog", "looper", KITCHEN_SINK].toSorted().map((id) => ({ id, ...movable })));
+    await gateway.creel("move", "guard", "--dry-run");
     expect(readFileSync(gateway.configFile, "utf8")).toBe(before);
   });
 
-  it("`move` on the running gateway: no restart, no call passes the gate meanwhile, `plugins.entries` unchanged byte for byte", async () => {
+  it("`move` on the running gateway, killed in the middle and run again: no restart, no call passes the gate meanwhile, `plugins.entries` unchanged byte for byte", async () => {
     entries = entriesOf();
     const mark = gateway.log.length;
     const { passed, refused } = await whileForbidden(gateway, async () => {
-      await gateway.creel("move", "guard", "--dry-run");
-      await gateway.creel("move", "guard", "--json", "--accept", digestOf("guard"));
-      await applied(mark);
+      await gateway.reload(() => gateway.creelKilled("move", "guard", "--json", ...accept("guard")));
+      expect(await place()).toBe("sandboxed");
+      await gateway.creel("move", "guard", "--json", ...accept("guard"));
     });
     expect(passed).toEqual([]);
     expect(refused).toBeGreaterThan(10);
     expect(await place()).toBe("sandboxed");
     expect(entriesOf()).toBe(entries);
     expect(since(mark)).toMatch(/duplicate plugin id .*overridden by config plugin/);
+    expect(since(mark)).not.toMatch(/\[gateway\]\S* \S*starting\.\.\./);
   });
 
   it("block, parameter rewrite, tool, command and RPC method answer as natively", async () => {
-    expect(await place()).toBe("sandboxed");
-    expect((await weigh("forbidden")).error?.message).toBe("guard says no to forbidden");
+    expect((await weigh("forbidden")).error?.message).toBe(NO);
     expect(JSON.stringify(await weigh("bob"))).toContain("weight of bob: 3 s3cret");
     expect(JSON.stringify(await weigh("rewrite-me"))).toContain("weight of rewritten: 3");
     expect(await client.chat("agent:main:commands", "/lobster hello")).toContain("lobster says: hello");
+    expect(await place()).toBe("sandboxed");
   });
 
   it("synchronous redaction: the transcript has the tool's result only as `tool_result_persist` left it", async () => {
-    expect(await place()).toBe("sandboxed");
     await client.chat("agent:main:redact", 'use-tool:lobster_weight args={"name":"eve"}');
     const history = JSON.stringify(await client.request("chat.history", { sessionKey: "agent:main:redact" }));
     expect(history).toContain("weight of eve: 3 [redacted]");
@@ -125,7 +142,6 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: LONG 
   });
 
   it("approvals are asked in the plugin's name by OpenClaw itself; the plugin hears what the user decided", async () => {
-    expect(await place()).toBe("sandboxed");
     for (const decision of ["allow-once", "deny"]) {
       const mark = gateway.log.length;
       const known = client.events.length;
@@ -142,15 +158,16 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: LONG 
     }
   });
 
-  it("`move --all`: the others follow, with the grants that the operator names", async () => {
+  it("`move --all`: the others follow in one reload, with the grants that the operator names", async () => {
     const mark = gateway.log.length;
-    const accept = ["hog", "looper"].flatMap((id) => ["--accept", digestOf(id)]);
-    await gateway.creel("move", "--all", "--json", ...accept, "--grant", "session:patch", "--unasked");
-    await applied(mark);
+    await gateway.reload(() =>
+      gateway.creel("move", "--all", "--json", ...accept(...OTHERS), "--grant", "session:patch", "--grant", "install", "--unasked"),
+    );
     const { paths = [] } = gateway.config.plugins.load ?? {};
-    expect(paths.map((path) => String(path.split("/").at(-2))).toSorted()).toEqual(["guard", "hog", "looper"]);
-    // Each move is a change of its own.
-    for (const id of ["hog", "looper"]) await isReady(id, mark);
+    expect(paths.map((path) => String(path.split("/").at(-2))).toSorted()).toEqual(["guard", ...OTHERS].toSorted());
+    for (const id of OTHERS) await isReady(id, mark);
+    expect(sandboxesOf(gateway.pid).length).toBeGreaterThan(0);
+    expect(gateway.log.match(/creel: host \S+ open/g)?.length).toBe(1);
   });
 
   it("a plugin that patches sessions in a loop ends after its own first patch", async () => {
@@ -163,114 +180,125 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: LONG 
 
   it("an endless loop in a hook: the call is blocked, and the gateway answers all the while", async () => {
     const hogged = weigh("hog-now");
-    const waits: number[] = [];
+    let answers = 0;
     const over = new AbortController();
     void hogged.finally(() => over.abort());
     while (!over.signal.aborted) {
-      const startMs = performance.now();
       await client.request("lobster.status");
-      waits.push(performance.now() - startMs);
+      answers += 1;
     }
     const { ok, error } = await hogged;
     expect(ok).toBe(false);
     expect(error?.message).toMatch(/CPU time|hog/);
-    expect(waits.length).toBeGreaterThan(0);
-    expect(Math.max(...waits)).toBeLessThan(5_000);
+    // Natively the gateway answers no one from then on.
+    expect(answers).toBeGreaterThan(1);
   });
 
-  it("kitchen-sink from npm: moved with its hooks; a turn, /compact, /new and /reset bring no event that Creel refuses", async () => {
+  it("kitchen-sink from npm: moved with all its hooks, its tool and command answer as natively; a turn, cron, /compact, /new and /reset bring no event that Creel refuses", async () => {
     const mark = gateway.log.length;
-    const dry = JSON.parse((await gateway.creel("move", "./kitchen-sink", "--dry-run", "--json")).stdout) as {
-      plugins: { digest: string }[];
-    };
-    await gateway.creel("move", "./kitchen-sink", "--json", "--accept", dry.plugins[0]!.digest);
-    await applied(mark);
-    await isReady(KITCHEN_SINK, mark);
-    expect(await client.chat("agent:main:sink", 'use-tool:lobster_weight args={"name":"sink"}')).toContain("weight of sink");
-    for (const text of ["/compact", "/new", "/reset"]) await client.chat("agent:main:sink", text);
+    expect(await kitchen("sandboxed")).toBe(kitchenAnswer);
+    const moved = new Set(readShim(shimOf(KITCHEN_SINK))!.hooks.map(({ hook }) => hook));
+    expect([...moved].toSorted()).toEqual(
+      Object.keys(CATALOG)
+        .filter((name) => routeOf(name) === "typed")
+        .toSorted(),
+    );
+    const session = "agent:main:sink";
+    expect(await client.chat(session, 'use-tool:lobster_weight args={"name":"sink"}')).toContain("weight of sink");
+    const { id } = await client.request("cron.add", {
+      name: "tide",
+      schedule: { kind: "every", everyMs: 86_400_000 },
+      sessionTarget: "main",
+      wakeMode: "next-heartbeat",
+      payload: { kind: "systemEvent", text: "the tide is in" },
+    });
+    await client.request("cron.run", { id, mode: "force" });
+    await client.request("cron.remove", { id });
+    for (const text of ["/compact", "/new", "/reset"]) await client.chat(session, text);
     expect(since(mark)).not.toMatch(/is not valid|was not run|ERR_EVENT_INVALID/);
-    const back = gateway.log.length;
-    await gateway.creel("back", KITCHEN_SINK);
-    await applied(back);
   });
 
-  it("edited settings reach the sandbox; no call passes the gate while they are taken over", async () => {
-    const set = (path: string, value: string) => gateway.openclaw("config", "set", path, value);
-    const first = gateway.log.length;
+  it("edited settings reach the sandbox, a disabled plugin leaves it; no call passes the gate while they are taken over", async () => {
+    const change = (id: string, enabled: boolean, config?: Record<string, string>) => () =>
+      gateway.edit(({ plugins }) => {
+        const { [id]: one } = plugins.entries!;
+        plugins.entries![id] = { ...one!, enabled, ...(config && { config }) };
+      });
     const { passed } = await whileForbidden(gateway, async () => {
       // Another plugin is disabled: the sandbox that both share must keep this one.
-      await set("plugins.entries.looper.enabled", "false");
-      await applied(first);
-      const second = gateway.log.length;
-      await set("plugins.entries.guard.config.note", "changed");
-      await applied(second);
+      await gateway.reload(change("looper", false));
+      await gateway.reload(change("guard", true, { forbid: "forbidden", note: "changed" }));
+      await gateway.reload(change("guard", false));
+      expect((await weigh("bob")).ok).toBe(false);
+      await gateway.reload(change("guard", true));
     });
     expect(passed).toEqual([]);
-    const third = gateway.log.length;
-    await set("plugins.entries.guard.config.forbid", "verboten");
-    await applied(third);
+    await gateway.reload(change("guard", true, { forbid: "verboten" }));
     expect((await weigh("verboten")).error?.message).toBe("guard says no to verboten");
     expect((await weigh("forbidden")).ok).toBe(true);
-    const last = gateway.log.length;
-    write(gateway.root, {
-      "state/openclaw.json": JSON.stringify(
-        { ...gateway.config, plugins: { ...gateway.config.plugins, entries: JSON.parse(entries) } },
-        undefined,
-        2,
-      ),
-    });
-    await applied(last);
-    expect((await weigh("forbidden")).ok).toBe(false);
+    await gateway.reload(() => gateway.edit(({ plugins }) => (plugins.entries = JSON.parse(entries) as Record<string, PluginSettings>)));
+    expect((await weigh("forbidden")).error?.message).toBe(NO);
   });
 
   it("`plugins.reload` and an in-process restart of the gateway: no call passes the gate, one sandbox is left", async () => {
     const mark = gateway.log.length;
     const { passed } = await whileForbidden(gateway, async () => {
       await client.request("plugins.reload", { plugins: [{ pluginId: "guard" }] });
-      await client.request("gateway.restart.request", { reason: "test", skipDeferral: true });
-      await waitFor(() => (/\[gateway\]\S*\s\S*ready\s*\S*$/m.test(since(mark)) ? true : undefined), LONG, "the restart");
+      await restart();
     });
     expect(passed).toEqual([]);
-    await reconnect();
-    expect((await weigh("forbidden")).error?.message).toBe("guard says no to forbidden");
+    expect((await weigh("forbidden")).error?.message).toBe(NO);
     expect(since(mark).match(/creel: host \S+ open/g)?.length).toBe(1);
   });
 
-  it("`kill -9` of the gateway leaves no sandbox; without Creel's files the gates stay shut from the first answer on", async () => {
-    const shim = gateway.config.plugins.load!.paths!.find((path) => path.includes("/guard/"))!;
+  it("OpenClaw loads a shim in less than 100 ms: it finds nothing to copy", () => {
+    const loads = [...gateway.log.matchAll(/\[plugin-load-profile\] phase=(\S+) plugin=(\S+) elapsedMs=([\d.]+).* source=(\S+)/g)];
+    const shims = loads.filter(([, , , , source]) => source!.includes("/creel/openclaw/"));
+    expect([...new Set(shims.map(([, , plugin]) => plugin!))].toSorted()).toEqual(["guard", ...OTHERS].toSorted());
+    // All are alike and were loaded several times: the quickest shows the work, the others the other work of the machine.
+    for (const phase of ["full", "full:register", "discovery", "discovery:register"]) {
+      const quickest = Math.min(...shims.filter((one) => one[1] === phase).map((one) => Number(one[3])));
+      expect([phase, quickest < 100]).toEqual([phase, true]);
+    }
+  });
+
+  it("`kill -9` of the gateway leaves no sandbox; when the bridge's file is missing, the gates stay shut from the first answer on", async () => {
+    const facts = join(shimOf("guard"), "shim.json");
+    const whole = readFileSync(facts, "utf8");
     const sandboxes = sandboxesOf(gateway.pid);
     expect(sandboxes.length).toBeGreaterThan(0);
+    await gateway.isSettled();
     await gateway.kill("SIGKILL");
-    await waitFor(() => (sandboxes.some((pid) => existsSync(`/proc/${pid}`)) ? undefined : true), 30_000, "the end of the sandbox");
-    renameSync(join(shim, "shim.json"), join(shim, "shim.json.away"));
+    await waitFor(() => (sandboxes.some((pid) => existsSync(`/proc/${pid}`)) ? undefined : true), LONG, "the end of the sandbox");
+    writeFileSync(facts, JSON.stringify({ ...JSON.parse(whole), bridge: join(gateway.root, "gone.js") }));
     const { passed } = await whileForbidden(gateway, () => gateway.start());
     expect(passed).toEqual([]);
     await reconnect();
     expect((await gateway.invoke("sessions_list", {})).error?.message).toContain("before_tool_call hook failed");
     expect(gateway.log).toContain("its gates stay shut");
     const drifted = await gateway.creel("status").catch((error: { stdout: string }) => error);
-    expect(drifted.stdout).toContain("its shim cannot be read");
-    renameSync(join(shim, "shim.json.away"), join(shim, "shim.json"));
+    expect(drifted.stdout).toContain("gone.js is missing, its gates are shut");
+    writeFileSync(facts, whole);
     await client.request("plugins.reload", { plugins: [{ pluginId: "guard" }] });
-    expect((await weigh("forbidden")).error?.message).toBe("guard says no to forbidden");
+    expect((await weigh("forbidden")).error?.message).toBe(NO);
     expect((await weigh("bob")).ok).toBe(true);
     expect(await place()).toBe("sandboxed");
   });
 
-  it("`back` on the running gateway: native answers without a restart, no call passes the gate meanwhile, the settings as they were", async () => {
+  it("`back` on the running gateway: native answers without a restart (with one if the plugin has a channel), no call passes the gate meanwhile, the settings as they were", async () => {
     expect((await gateway.creel("doctor")).stdout).toMatch(/ok\s*$/);
-    const mark = gateway.log.length;
-    const { passed } = await whileForbidden(gateway, async () => {
-      await gateway.creel("back", "guard");
-      await applied(mark);
-    });
+    const { passed } = await whileForbidden(gateway, () => gateway.reload(() => gateway.creel("back", "guard")));
     expect(passed).toEqual([]);
     expect(await place()).toBe("native");
-    const rest = gateway.log.length;
-    await gateway.creel("back", "--all");
-    await applied(rest);
+    await gateway.reload(async () => {
+      const { stdout } = await gateway.creel("back", "--all");
+      expect(stdout).toContain(`${KITCHEN_SINK} is native again when the gateway is restarted: it has a channel`);
+    });
     expect(entriesOf()).toBe(entries);
     expect(gateway.config.plugins.load?.paths ?? []).toEqual([]);
+    await restart();
+    expect(await place()).toBe("native");
+    expect(await kitchen("native-again")).toBe(kitchenAnswer);
     await waitFor(() => (sandboxesOf(gateway.pid).length === 0 ? true : undefined), LONG, "the end of the sandbox");
   });
 
@@ -278,9 +306,8 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: LONG 
     write(gateway.root, { "policy/policy": gateway.policyScript(), ...prefixed("fresh", NATIVE.hog) });
     const command = join(gateway.root, "policy/policy");
     chmodSync(command, 0o700);
-    const exec = { source: "exec", command, timeoutMs: 30_000, passEnv: ["PATH", "HOME"], trustedDirs: [dirname(command)] };
-    const policy = { enabled: true, targets: ["plugin"], exec };
-    await gateway.openclaw("config", "set", "security.installPolicy", JSON.stringify(policy), "--strict-json");
+    const exec = { source: "exec", command, timeoutMs: 120_000, passEnv: ["PATH", "HOME"], trustedDirs: [dirname(command)] };
+    gateway.edit((config) => Object.assign(config, { security: { installPolicy: { enabled: true, targets: ["plugin"], exec } } }));
     const refused = await gateway.openclaw("plugins", "install", join(gateway.root, "fresh"), "--force").then(
       ({ stdout, stderr }) => `installed: ${stdout}${stderr}`,
       (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
@@ -288,6 +315,11 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: LONG 
     expect(refused).toMatch(/blocked by policy/);
     expect(refused).toContain("creel openclaw move");
     expect(globSync("**/fresh*", { cwd: join(gateway.root, "state/extensions") })).toEqual([]);
+  });
+
+  it("what Creel relies on is there: gateway protocol 4 for a backend without a device, and OpenClaw's index of plugins", () => {
+    expect(client.hello).toMatchObject({ protocol: 4 });
+    expect(gateway.machineState("plugins.installedIndex")).toMatch(/guard/);
   });
 
   it("every command of the guide was run", () => {

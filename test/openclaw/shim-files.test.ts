@@ -72,6 +72,19 @@ describe("a shim", () => {
     expect(errors).toHaveLength(1);
   });
 
+  it("registers again after the folder that it was loaded from is gone", async () => {
+    const dir = join(folder({}, QUICK), "guard");
+    const bridge = join(folder({ "bridge.cjs": "exports.shim = (facts, api) => api.logger.error(facts.id);" }, QUICK), "bridge.cjs");
+    writeShim(dir, shimFilesOf(facts({ bridge }), {}));
+    const { default: plugin } = (await import(`${pathToFileURL(join(dir, "index.mjs")).href}?again`)) as {
+      default: { register(api: object): void };
+    };
+    rmSync(dir, { recursive: true });
+    const lines: string[] = [];
+    plugin.register({ logger: { error: (line: string) => lines.push(line) } });
+    expect(lines).toEqual(["guard"]);
+  });
+
   it("is found among OpenClaw's paths, and every change of it is noticed", () => {
     const stateDir = folder({}, QUICK);
     const dir = shimFolder(stateDir, "guard", files);

@@ -45,7 +45,8 @@ export function unrequestedLines(unrequested: Findings["unrequested"], { line, p
   }
 }
 
-function requestOf(grant: RequestedPermission["grant"]): object {
+/** As a manifest has it. */
+export function requestOf(grant: RequestedPermission["grant"]): object {
   const reason = "why it needs this";
   if ("fetch" in grant) return { fetch: [{ origin: grant.fetch.origin, reason }] };
   if ("connect" in grant) return { connect: [{ target: grant.connect, reason }] };

@@ -5,6 +5,8 @@ import { CreelError } from "../../protocol/errors.ts";
 import { findHook } from "../call/input.ts";
 import { UsageError } from "../options.ts";
 import { alias, command, dependency, isCheckout, quoted, version } from "../self.ts";
+import { HOOK_OF, hookMdFiles, toolFiles } from "./kinds.ts";
+import type { Kind } from "./kinds.ts";
 import { DEFAULT_HOOK, eventText, scaffold } from "./scaffold.ts";
 import { writeNew } from "./write.ts";
 
@@ -23,7 +25,13 @@ export interface Step {
   readonly what: string;
 }
 
-export async function begin(folder: string, name: string | undefined, hookName: string = DEFAULT_HOOK): Promise<Begun> {
+export async function begin(
+  folder: string,
+  name: string | undefined,
+  hookName: string = DEFAULT_HOOK,
+  kind: Kind | undefined = undefined,
+): Promise<Begun> {
+  if (kind === "tool" || kind === "hook-md") return beginKind(folder, name, kind);
   const hook = findHook(hookName, undefined);
   const id = idOf(name ?? basename(resolve(folder)));
   const creel = { dependency: dependency(resolve(folder), version()), isCheckout: isCheckout() };
@@ -34,12 +42,33 @@ export async function begin(folder: string, name: string | undefined, hookName: 
     hook: hook.name,
     folder,
     files: Object.keys(files).map((file) => join(folder, file)),
-    next: steps(folder, eventText(hook), hook.name),
+    next: stepsOf(folder, `call ${hook.name} --plugin . --event '${eventText(hook)}'`),
+  };
+}
+
+/** Kinds that are more than a handler of a hook. */
+async function beginKind(folder: string, name: string | undefined, kind: "tool" | "hook-md"): Promise<Begun> {
+  const id = idOf(name ?? basename(resolve(folder)));
+  const creel = { dependency: dependency(resolve(folder), version()), isCheckout: isCheckout() };
+  const hook = HOOK_OF[kind];
+  const event = kind === "tool" ? "" : eventText(findHook(hook, undefined));
+  const files = kind === "tool" ? toolFiles(id, creel) : hookMdFiles(id, event, creel);
+  await writeNew(folder, files);
+  const steps = stepsOf(
+    folder,
+    kind === "tool" ? `call tool:count_words --plugin . --argument '{"text":"one two"}'` : `call ${hook} --plugin . --event '${event}'`,
+  );
+  return {
+    id,
+    hook: kind === "tool" ? "no hook; it adds the tool count_words" : hook,
+    folder,
+    files: Object.keys(files).map((file) => join(folder, file)),
+    next: steps,
   };
 }
 
 /** In order, from the current folder. */
-function steps(folder: string, event: string, hook: string): Step[] {
+function stepsOf(folder: string, call: string): Step[] {
   const called = alias();
   const creel = command();
   return [
@@ -47,7 +76,7 @@ function steps(folder: string, event: string, hook: string): Step[] {
     ...(resolve(folder) === process.cwd() ? [] : [{ command: `cd ${quoted(folder)}`, what: "" }]),
     { command: "npm install && npm test", what: "run its test in the real sandbox" },
     { command: `${creel} check .`, what: "check its types, and for what the sandbox lacks" },
-    { command: `${creel} call ${hook} --plugin . --event '${event}'`, what: "run the hook once" },
+    { command: `${creel} ${call}`, what: "run it once" },
     { command: `${creel} install .`, what: "install it: read what it requests, and accept" },
   ];
 }

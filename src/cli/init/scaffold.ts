@@ -21,6 +21,7 @@ export function scaffold({ id, hook, creel }: ScaffoldOptions): Readonly<Record<
   const shape = SHAPES[hook.name] ?? HEARS;
   return {
     "creel.plugin.json": json({
+      $schema: "./node_modules/creel/docs/reference/creel.plugin.schema.json",
       id,
       name: id,
       version: "0.1.0",
@@ -41,7 +42,7 @@ export function eventText(hook: AnyHook): string {
   return JSON.stringify(eventOf(hook, SHAPES[hook.name] ?? HEARS));
 }
 
-const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
+export const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** What a first plugin does on a hook, and what its test expects. */
 interface Shape {
@@ -134,7 +135,7 @@ function literal(value: unknown): string {
 }
 
 /** The world of the plugin. Its test runs in Node, and is not part of it. */
-const TSCONFIG = {
+export const TSCONFIG = {
   compilerOptions: {
     target: "esnext",
     lib: ["esnext"],
@@ -149,26 +150,28 @@ const TSCONFIG = {
   exclude: ["node_modules", "**/*.test.ts"],
 };
 
-function manifest(id: string, { dependency, isCheckout }: ScaffoldOptions["creel"]): object {
+export function manifest(id: string, { dependency, isCheckout }: ScaffoldOptions["creel"]): object {
   return {
     name: id.toLowerCase(),
     version: "0.1.0",
     private: true,
     type: "module",
     engines: { node: ">=24" },
-    scripts: { test: `node ${isCheckout ? "-C source " : ""}--test`, check: "creel check ." },
+    scripts: { test: `node ${isCheckout ? "-C source " : ""}--test`, check: "creel check .", dev: "creel dev ." },
     devDependencies: { "@types/node": "^24.0.0", creel: dependency, typescript: ">=5.8" },
   };
 }
 
-function readme(id: string, hook: string): string {
+export function readme(id: string, hook: string, what = `It listens to \`${hook}\`.`): string {
   return `# ${id}
 
-One line about what it does. It listens to \`${hook}\`.
+One line about what it does. ${what}
 
 - \`npm test\` runs \`index.test.ts\`: the plugin in Creel's real sandbox.
+- \`creel dev .\` runs it again with every change; with \`--inspect\`, a debugger can attach.
 - \`creel check .\` reports what the plugin uses and the sandbox lacks.
 - \`creel call ${hook} --plugin . --event …\` runs the hook once and prints the outcome.
+- \`creel pack .\` makes one file to publish.
 - \`creel install .\` shows what it requests, and installs it.
 `;
 }

@@ -42,6 +42,19 @@ function candidate({ id, version, rootDir, enabled }: GatewayPlugin, stateDir: s
   };
 }
 
+/**
+ * OpenClaw 2026.9.6 loads the paths that it started with again, when a plugin with a channel is loaded from another folder than before.
+ */
+export function needsRestart({ dir }: Candidate): boolean {
+  if (dir === undefined) return false;
+  try {
+    const { channels } = JSON.parse(readFileSync(join(dir, "openclaw.plugin.json"), "utf8")) as { channels?: unknown };
+    return Array.isArray(channels) && channels.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Of the files of a plugin without its dependencies: a native update changes it. Undefined: the folder is gone. */
 export function folderDigest(dir: string): string | undefined {
   const hash = createHash("sha256");

@@ -11,7 +11,7 @@ import type { HostEvents } from "../report/events.ts";
 import type { Logger } from "../report/log.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { CallCounts } from "../plugins/call-counts.ts";
-import { AuditFile } from "./audit-file.ts";
+import type { AuditSink, Stores } from "../stores.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import type { Sanitiser } from "./sanitiser.ts";
 import { LineQueue } from "./line-queue.ts";
@@ -26,12 +26,23 @@ export interface AuditSettings {
 
 export interface AuditOptions {
   readonly host: string;
-  readonly stateDir: string;
+  /** Of runs, and of what happened to plugins and the sandbox. */
+  readonly sinks: { readonly runs: AuditSink; readonly state: AuditSink };
   readonly logger: Logger;
   readonly events: HostEvents;
   readonly settings: AuditSettings;
   readonly secrets: KnownSecrets;
   readonly callCounts: CallCounts;
+}
+
+/** Undefined: the stores keep no audit log. */
+export function auditSinks(
+  stores: Pick<Stores, "audit">,
+  { maxBytes = LIMITS.audit.bytes }: AuditSettings,
+): AuditOptions["sinks"] | undefined {
+  const runs = stores.audit("runs", Math.floor(maxBytes * 0.75));
+  const state = stores.audit("state", Math.floor(maxBytes * 0.25));
+  return runs && state && { runs, state };
 }
 
 /** Similar runs within a window of time. */
@@ -44,8 +55,8 @@ interface Alike {
 export class Audit {
   readonly usage: Usage;
   readonly #options: AuditOptions;
-  readonly #runs: AuditFile;
-  readonly #state: AuditFile;
+  readonly #runs: AuditSink;
+  readonly #state: AuditSink;
   readonly #lines: LineQueue;
   readonly #alike = new Map<string, Alike>();
   readonly #statuses = new Map<string, string>();
@@ -55,10 +66,9 @@ export class Audit {
   constructor(options: AuditOptions) {
     this.#options = options;
     this.usage = new Usage(options.callCounts);
-    const { host, stateDir, logger, settings } = options;
-    const { maxBytes = LIMITS.audit.bytes } = settings;
-    this.#runs = new AuditFile(stateDir, "runs", Math.floor(maxBytes * 0.75), LIMITS.audit.files);
-    this.#state = new AuditFile(stateDir, "state", Math.floor(maxBytes * 0.25), LIMITS.audit.files);
+    const { host, sinks, logger } = options;
+    this.#runs = sinks.runs;
+    this.#state = sinks.state;
     this.#lines = new LineQueue(host, this.#state, logger);
     this.#wait(LIMITS.audit.firstUsageMs);
     this.#listen(options.events);

@@ -9,10 +9,10 @@ import { AUDIT_VERSION } from "../../protocol/audit-line.ts";
 import type { AuditEntry } from "../../protocol/audit-line.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Logger } from "../report/log.ts";
-import type { AuditFile } from "./audit-file.ts";
+import type { AuditSink } from "../stores.ts";
 
 interface Waiting {
-  readonly file: AuditFile;
+  readonly file: AuditSink;
   readonly atMs: number;
   /** The memory that it keeps alive, in characters. */
   readonly weight: number;
@@ -29,7 +29,7 @@ export class LineQueue {
   readonly #host: string;
   readonly #logger: Logger;
   /** Where dropped lines are noted. */
-  readonly #notes: AuditFile;
+  readonly #notes: AuditSink;
   #queue: Waiting[] = [];
   #weight = 0;
   #dropped = 0;
@@ -39,10 +39,10 @@ export class LineQueue {
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   /** Handed to the disk, not confirmed yet. */
-  #underway: { readonly file: AuditFile; readonly text: string }[] = [];
+  #underway: { readonly file: AuditSink; readonly text: string }[] = [];
   #hasComplained = false;
 
-  constructor(host: string, notes: AuditFile, logger: Logger) {
+  constructor(host: string, notes: AuditSink, logger: Logger) {
     this.#host = host;
     this.#notes = notes;
     this.#logger = logger;
@@ -50,7 +50,7 @@ export class LineQueue {
     open.add(this);
   }
 
-  add(file: AuditFile, weight: number, make: () => AuditEntry): void {
+  add(file: AuditSink, weight: number, make: () => AuditEntry): void {
     if (this.#queue.length >= LIMITS.audit.queue || this.#weight + weight > LIMITS.audit.queueChars) return this.#drop(1);
     this.#weight += weight;
     this.#queue.push({ file, atMs: Date.now(), weight, make });
@@ -103,9 +103,9 @@ export class LineQueue {
   }
 
   /** Makes lines of what is queued, by file, until the time is up. */
-  #batch(sliceMs: number): Map<AuditFile, string[]> {
-    const batch = new Map<AuditFile, string[]>();
-    const put = (file: AuditFile, atMs: number, entry: AuditEntry): void => {
+  #batch(sliceMs: number): Map<AuditSink, string[]> {
+    const batch = new Map<AuditSink, string[]>();
+    const put = (file: AuditSink, atMs: number, entry: AuditEntry): void => {
       const lines = batch.get(file);
       const line = lineOf(this.#host, atMs, entry);
       if (lines) lines.push(line);

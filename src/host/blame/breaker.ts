@@ -9,13 +9,14 @@ import type { Circuit, StrikeKind } from "./circuit.ts";
 import type { HostEvents } from "../report/events.ts";
 import { ownError } from "../run/guest-error.ts";
 import type { Plugin } from "../plugins/plugin.ts";
-import type { QuarantineEntry, QuarantineFile } from "./quarantine-file.ts";
+import type { QuarantineStore } from "../stores.ts";
+import type { QuarantineEntry } from "./quarantine-file.ts";
 import type { RunInput } from "../run/run-input.ts";
 
 export interface BreakerOptions {
   readonly events: HostEvents;
   /** Undefined: quarantine ends with the process. */
-  readonly file: QuarantineFile | undefined;
+  readonly file: QuarantineStore | undefined;
   /** Takes a plugin out of its cell. */
   quarantine(plugin: Plugin): void;
   /** Stops or resumes a plugin's timers: its circuit refuses calls, or lets one through again. */

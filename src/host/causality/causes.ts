@@ -177,6 +177,12 @@ export class Causes {
     return current.run({ host: this.#host, chain: store?.host === this.#host ? store.chain : undefined, client }, work);
   }
 
+  /** The chain of what is being done now; undefined: no plugin has caused it. */
+  get current(): Chain | undefined {
+    const store = current.getStore();
+    return store?.host === this.#host ? store.chain : undefined;
+  }
+
   /** The client whose run or request caused the current work. */
   get client(): string | undefined {
     const store = current.getStore();

@@ -83,8 +83,13 @@ const CHANNELS: Record<FactName, Channel> = {
   approval: channel("creel:approval"),
 };
 
+/** What caused it, of facts that are not about a run. Absent: no plugin did. */
+interface Caused {
+  readonly chain?: RecordedChain;
+}
+
 /** A fact as its listeners get it. */
-export type Fact<K extends FactName = FactName> = Facts[K] & Stamp;
+export type Fact<K extends FactName = FactName> = Facts[K] & Stamp & (Facts[K] extends { chain: unknown } ? unknown : Caused);
 
 /** On the channel every fact names its host: channels are shared by the process. */
 type Published<K extends FactName> = Fact<K> & { readonly host: string };
@@ -95,6 +100,8 @@ export class HostEvents {
   readonly #onListenerError: (error: unknown) => void;
   /** The number of the latest fact. */
   seq = 0;
+  /** The chain of what the host does now for a plugin. */
+  chainNow: () => RecordedChain | undefined = () => undefined;
 
   constructor(host: string, onListenerError: (error: unknown) => void) {
     this.#host = host;
@@ -114,7 +121,8 @@ export class HostEvents {
   publish<K extends FactName>(name: K, fact: Facts[K], seq?: number): void {
     if (!CHANNELS[name].hasSubscribers) return;
     const stamp: Stamp = { seq: seq ?? this.number(), at: Date.now() };
-    CHANNELS[name].publish({ host: this.#host, ...stamp, ...fact });
+    const chain = "chain" in fact ? undefined : this.chainNow();
+    CHANNELS[name].publish({ host: this.#host, ...stamp, ...(chain && { chain }), ...fact });
   }
 
   /** Returns the function that ends the subscription. A listener that throws does not disturb the host. */

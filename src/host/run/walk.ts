@@ -12,7 +12,7 @@ import { failure } from "../supervisor/unit-loss.ts";
 import type { Answers, LaneClient, RunRequest, StepAnswer } from "../supervisor/lane-client.ts";
 import type { Plugin } from "../plugins/plugin.ts";
 import type { Handler, Plan } from "../plugins/registry.ts";
-import { readAnswer, refusedResult, unread } from "./answer.ts";
+import { readAnswer, refusedResult, skipped, unread } from "./answer.ts";
 import { eligible, refused, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import { RunCost } from "./run-cost.ts";
@@ -53,6 +53,8 @@ export class Walk {
   #extraHops = 0;
   /** What makes this run expensive for the gateway, and which plugin pays; undefined: nothing does. */
   #cost: RunCost | undefined;
+  /** CPU time of each plugin in a run that blocks the gateway, as far as it is worth counting. */
+  #spent: Map<Plugin, number> | undefined;
   /** The current segment, the place in it, and what must be retried of it. */
   #segmentAt = 0;
   #at = 0;
@@ -90,6 +92,8 @@ export class Walk {
         this.#segmentAt += 1;
         this.#at = 0;
         this.#retry = undefined;
+      } else if (this.#spent && this.#isOutOfTime(segment.handlers[this.#at]!)) {
+        this.#at += 1;
       } else {
         const hop = this.#hop(segment);
         const known = this.#retry?.known(this.#at);
@@ -128,6 +132,7 @@ export class Walk {
   #take(answers: Answers): void {
     const input = this.#input;
     const { handlers } = this.#segments[this.#segmentAt] as Segment;
+    const isSync = input.hook.kind === "sync";
     const { steps } = answers;
     const first = this.#at;
     const offset = this.#offset;
@@ -144,7 +149,26 @@ export class Walk {
       const call = isLong ? this.#readLong(handler, step) : this.#read(handler, step);
       this.#called.push(call);
       if (call.error && this.#closes(handler)) this.#failed(handler, call);
+      if (isSync && call.cpuMs >= LIMITS.lane.quickTurnMs) this.#spends(handler.plugin, call.cpuMs);
     }
+  }
+
+  #spends(plugin: Plugin, cpuMs: number): void {
+    this.#spent ??= new Map();
+    this.#spent.set(plugin, (this.#spent.get(plugin) ?? 0) + cpuMs);
+  }
+
+  /**
+   * Notes the call of a handler whose plugin has used up its CPU time in a run that blocks the gateway. SECURITY: all
+   * handlers of a plugin have the time of one there, or hundreds would block it for seconds. test/host/run/walk.test.ts
+   */
+  #isOutOfTime(handler: Handler): boolean {
+    const limitMs = handler.budget.cpuMs.value;
+    if ((this.#spent!.get(handler.plugin) ?? 0) <= limitMs) return false;
+    const call: Call = { ...skipped(handler), status: "failed", error: ownError("ERR_CALL_CPU_SHARED", { ms: limitMs }) };
+    this.#called.push(call);
+    if (this.#closes(handler)) this.#failed(handler, call);
+    return true;
   }
 
   #read(handler: Handler, step: StepAnswer): Call {

@@ -25,14 +25,14 @@ export class Services {
   readonly #services = new Map<string, Service>();
   readonly #pending = new Map<Plugin, number>();
 
-  readonly #onRefused: (plugin: Plugin, service: string, message: string) => void;
+  readonly #onRefused: (plugin: Plugin, service: string, message: string, run: number) => void;
 
   readonly #onUsed: (plugin: Plugin, service: string) => void;
 
   /** `onRefused` gets requests for services that were not granted or do not exist; `onUsed` gets answered requests. */
   constructor(
     groups: readonly ServiceGroup[],
-    onRefused: (plugin: Plugin, service: string, message: string) => void = () => {},
+    onRefused: (plugin: Plugin, service: string, message: string, run: number) => void = () => {},
     onUsed: (plugin: Plugin, service: string) => void = () => {},
   ) {
     this.#groups = groups;
@@ -65,7 +65,7 @@ export class Services {
       service?.arrives?.(plugin, cell);
       return await (plugin.gatewayTime.isOver ? this.#later(plugin, cell, run, name, args) : this.#answer(plugin, cell, run, name, args));
     } catch (error) {
-      return this.#refusal(plugin, name, error);
+      return this.#refusal(plugin, run, name, error);
     } finally {
       const left = (this.#pending.get(plugin) ?? 1) - 1;
       if (left > 0) this.#pending.set(plugin, left);
@@ -79,10 +79,10 @@ export class Services {
     diagnostics.note("gateway-time", slowed(budget.gatewayMs.value));
     const isOwed = this.#services.get(name)?.isOwed === true;
     // Refuse no sooner than the queue would answer, or the plugin would retry at once.
-    if (!isOwed && !time.hasRoom(args.length)) return time.turn().then(() => this.#outOfTime(plugin, name));
+    if (!isOwed && !time.hasRoom(args.length)) return time.turn().then(() => this.#outOfTime(plugin, run, name));
     return time
       .turn(args.length, isOwed)
-      .then((isInTime) => (isInTime ? this.#answer(plugin, cell, run, name, args) : this.#outOfTime(plugin, name)));
+      .then((isInTime) => (isInTime ? this.#answer(plugin, cell, run, name, args) : this.#outOfTime(plugin, run, name)));
   }
 
   async #answer(plugin: Plugin, cell: number, run: number, name: string, args: string): Promise<ServiceResponse> {
@@ -96,7 +96,7 @@ export class Services {
         return { ok: true, text };
       });
     } catch (error) {
-      return time.measure(() => this.#refusal(plugin, name, error));
+      return time.measure(() => this.#refusal(plugin, run, name, error));
     }
   }
 
@@ -116,17 +116,17 @@ export class Services {
     return service.answer({ plugin, cell, run, args: JSON.parse(args) as unknown });
   }
 
-  #refusal(plugin: Plugin, name: string, error: unknown): ServiceResponse {
+  #refusal(plugin: Plugin, run: number, name: string, error: unknown): ServiceResponse {
     const code = error instanceof CreelError ? error.code : "ERR_SERVICE_FAILED";
     const message = oneLine(error instanceof Error ? error.message : String(error));
-    if (TOLD.has(code)) this.#onRefused(plugin, oneLine(name, 64), message);
+    if (TOLD.has(code)) this.#onRefused(plugin, oneLine(name, 64), message, run);
     return { ok: false, text: JSON.stringify({ code, message }) };
   }
 
-  #outOfTime(plugin: Plugin, name: string): ServiceResponse {
+  #outOfTime(plugin: Plugin, run: number, name: string): ServiceResponse {
     const { gatewayTime, budget } = plugin;
     gatewayTime.refused();
-    return this.#refusal(plugin, name, new CreelError("ERR_SERVICE_TIME", { limit: budget.gatewayMs.value }));
+    return this.#refusal(plugin, run, name, new CreelError("ERR_SERVICE_TIME", { limit: budget.gatewayMs.value }));
   }
 }
 

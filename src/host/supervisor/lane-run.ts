@@ -73,11 +73,27 @@ function mostChars({ steps }: Route): number {
   return new Set(steps.map(([cell]) => cell)).size * (LIMITS.call.eventBytes + LIMITS.call.resultBytes);
 }
 
-/** Wall time that a run may take in its lane: the sum of its steps, or the longest one if they run side by side. */
+/**
+ * Wall time that a run may take in its lane: the sum of its steps, or the longest one if they run side by side. Where
+ * the gateway blocks, all steps of a plugin have the time of one.
+ */
 export function budgetOf({ route, from, spentMs }: Pick<RunRequest, "route" | "from" | "spentMs">): number {
-  const walls = route.steps.slice(from).map((step) => step[2]);
-  const budgetMs = isFan(route) ? Math.max(0, ...walls) : walls.reduce((sum, wallMs) => sum + wallMs, 0);
+  const steps = route.steps.slice(from);
+  const walls = steps.map((step) => step[2]);
+  const budgetMs = isFan(route) ? Math.max(0, ...walls) : sumOf(route.mode === "sync" ? longestByCell(steps) : walls);
   return Math.max(1, budgetMs - spentMs);
+}
+
+function longestByCell(steps: Route["steps"]): Iterable<number> {
+  const longest = new Map<number, number>();
+  for (const [cell, , wallMs] of steps) longest.set(cell, Math.max(longest.get(cell) ?? 0, wallMs));
+  return longest.values();
+}
+
+function sumOf(numbers: Iterable<number>): number {
+  let sum = 0;
+  for (const number of numbers) sum += number;
+  return sum;
 }
 
 /**

@@ -59,6 +59,12 @@ export class Tracing {
     this.#tracer = api.trace.getTracer("creel");
   }
 
+  under<V>(traceparent: string, work: () => V): V {
+    const { context, trace } = this.#api;
+    const parent = parentOf(traceparent);
+    return parent ? context.with(trace.setSpanContext(context.active(), parent), work) : work();
+  }
+
   /** In the caller's own async context. */
   begun(input: RunInput): void {
     const { trace, context, ROOT_CONTEXT } = this.#api;

@@ -8,7 +8,7 @@ import { fetchGrant } from "./fetch-grant.ts";
 import { LIMITS } from "../limits.ts";
 import { requestedPermissions } from "./permissions.ts";
 import { pluginLimitsConfig } from "./plugin-limits.ts";
-import { lockKeyConfig, secretConfig, secretName } from "./secrets.ts";
+import { databaseConfig, lockKeyConfig, secretConfig, secretName } from "./secrets.ts";
 import { updatePolicy } from "./update-policy.ts";
 
 const wallMs = z.number().positive().max(LIMITS.call.maxWallMs);
@@ -266,6 +266,18 @@ export const creelConfig = z.looseObject({
       propagate: key(z.array(z.string()), "Origins that get a `traceparent` with plugins' requests. Without it: none."),
     }),
     "Spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`. [console.md](../guides/console.md#opentelemetry)",
+  ),
+  kv: key(
+    // Strict: with a misspelt key, hosts would not share what the operator thinks they share.
+    z.strictObject({
+      postgres: databaseConfig.meta({
+        description: "The URL of the PostgreSQL database, `postgres://…`; it needs the package `postgres`.",
+      }),
+      shared: z
+        .union([z.literal(true), z.array(z.string()).min(1)])
+        .meta({ description: "`true`: the stores of all plugins. A list: of the plugins with these ids." }),
+    }),
+    "Keeps the stores of plugins (`api.kv`) in a PostgreSQL database that several hosts share, instead of the state folder. [storage.md](../guides/storage.md#one-store-for-many-hosts)",
   ),
   lockKey: key(
     lockKeyConfig,

@@ -156,8 +156,12 @@ export const PERMISSION_TABLE = {
     narrow: "wasm",
     wide: "wasm",
     asked: { wasm: { reason: REASON } },
-    enforced: "Without it the cell has no `WebAssembly`. With it, the whole sandbox process is still bounded by `sandbox.memoryMb`.",
-    tests: [["test/escape/clock.test.ts", "without a grant time passes in whole milliseconds, and there is no WebAssembly"]],
+    enforced:
+      "Without it the cell has no `WebAssembly`. With it there is still no shared memory, and the whole sandbox process is still bounded by `sandbox.memoryMb`.",
+    tests: [
+      ["test/escape/clock.test.ts", "without a grant time passes in whole milliseconds, and there is no WebAssembly"],
+      ["test/escape/wasm.test.ts", "gives no shared memory: %s"],
+    ],
   },
   clock: {
     lets: "measure time exactly",

@@ -29,6 +29,8 @@ export interface HopLane {
   flush(): void;
   /** A turn was long: the lane must read its links before the next one. Never true where the host blocks. */
   mustYield(): boolean;
+  /** A turn was long while the host blocks: the host decides whether the next handler still has time. */
+  mustReturn(): boolean;
   /** Resumes after the lane has read its links. */
   yield(resume: () => void): void;
 }
@@ -141,7 +143,7 @@ export class Hop implements Caller {
       const step = this.#next++;
       const answer = this.#call(step);
       if (!answer) return this.#send(false);
-      if (!this.#goesOn(step, answer)) break;
+      if (!this.#goesOn(step, answer) || this.#lane.mustReturn()) break;
       if (this.#next < this.#route.steps.length && this.#lane.mustYield()) return this.#yield();
     }
     this.#send(true);

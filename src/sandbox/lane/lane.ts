@@ -113,6 +113,7 @@ export class Lane {
       },
       flush: () => this.#outbox.flush(),
       mustYield: () => this.#loop.wasLong && link === this.#main,
+      mustReturn: () => this.#loop.wasLong && link !== this.#main,
       yield: (resume) => this.#loop.yield(resume),
     };
     this.#sides.set(link, side);

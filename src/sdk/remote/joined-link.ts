@@ -11,12 +11,14 @@ import type { ApprovalQuestion } from "../../host/run/approvals/question.ts";
 import type { Logger } from "../../host/report/log.ts";
 import type { SessionPatch } from "../../host/services/session/session.ts";
 import type { OpenOptions } from "../options.ts";
-import { ServeLink } from "./serve-link.ts";
-import type { LinkOptions, Question, RequestOptions } from "./serve-link.ts";
+import type { HostLink, LinkOptions, Question, RequestOptions } from "./host-link.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 export interface JoinedOptions {
-  readonly path: string;
+  /** Where the host is, for the log. */
+  readonly place: string;
+  /** Connects. Rejects with a CreelError. */
+  open(options: LinkOptions): Promise<HostLink>;
   readonly gateway: NonNullable<OpenOptions["gateway"]>;
   readonly logger: Logger;
   /** Does the gateway's work for a question. */
@@ -28,8 +30,8 @@ export class JoinedLink {
   readonly subscriptions: Subscriptions;
   /** How many offers to answer approvals stand; each new connection repeats it. */
   #offers = 0;
-  #link: ServeLink | undefined;
-  #opening: Promise<ServeLink> | undefined;
+  #link: HostLink | undefined;
+  #opening: Promise<HostLink> | undefined;
   /** The last known state. */
   #state: ServeState | undefined;
   hostId = "";
@@ -69,7 +71,7 @@ export class JoinedLink {
 
   /** Sends a notification, at once if there is a connection. */
   tell(method: ServeMethod, params: object, cause: string | undefined, failed: (error: unknown) => void): void {
-    const tell = (link: ServeLink): void => link.tell(method, params, cause);
+    const tell = (link: HostLink): void => link.tell(method, params, cause);
     try {
       if (this.#link?.isOpen) tell(this.#link);
       else this.connected().then(tell).catch(failed);
@@ -87,7 +89,7 @@ export class JoinedLink {
     };
   }
 
-  connected(): Promise<ServeLink> {
+  connected(): Promise<HostLink> {
     if (this.isClosed) return Promise.reject(new CreelError("ERR_HOST_CLOSED"));
     if (this.#link?.isOpen) return Promise.resolve(this.#link);
     this.#opening ??= this.#connect().finally(() => (this.#opening = undefined));
@@ -106,11 +108,10 @@ export class JoinedLink {
     await link.close();
   }
 
-  async #connect(): Promise<ServeLink> {
-    const { path, gateway, answering } = this.#options;
+  async #connect(): Promise<HostLink> {
+    const { gateway, answering } = this.#options;
     const asked: LinkOptions["asked"] = (question, signal) => answering(question, () => this.#answer(question, signal));
-    const link = await ServeLink.open({
-      path,
+    const link = await this.#options.open({
       offers: OFFERS.filter((offer) => gateway[offer] !== undefined),
       wantsState: true,
       told: (told) => this.subscriptions.tell(told),
@@ -125,10 +126,10 @@ export class JoinedLink {
   }
 
   #lost(error: CreelError): void {
-    const { path, logger } = this.#options;
+    const { place, logger } = this.#options;
     this.known();
     this.subscriptions.lost();
-    if (this.#link && !this.isClosed) logger.warn({ path, detail: error.message }, "the connection to the host was lost");
+    if (this.#link && !this.isClosed) logger.warn({ path: place, detail: error.message }, "the connection to the host was lost");
   }
 
   async #answer({ ask, params }: Question, signal: AbortSignal): Promise<unknown> {

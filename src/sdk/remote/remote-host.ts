@@ -25,6 +25,8 @@ import type { ServeMethod, ServeState } from "../../protocol/serve.ts";
 import { isMeant } from "../../host/run/approvals/memory.ts";
 import type { RememberedApproval, RevokedApproval } from "../../host/run/approvals/memory.ts";
 import type { ApprovalQuestion } from "../../host/run/approvals/question.ts";
+import { otelApi } from "../../host/telemetry/otel-api.ts";
+import { CallerSpans } from "../../host/telemetry/caller-spans.ts";
 import { tokenIn } from "../../host/causality/cause-tokens.ts";
 import type { CauseCarrier } from "../../host/causality/cause-tokens.ts";
 import type { Fact, FactName } from "../../host/report/events.ts";
@@ -44,7 +46,8 @@ import { Away, isMistake } from "./away.ts";
 import type { LastKnown } from "./away.ts";
 import { DurableEmits } from "./durable-emits.ts";
 import { JoinedLink } from "./joined-link.ts";
-import type { Question, RequestOptions } from "./serve-link.ts";
+import type { Question, RequestOptions } from "./host-link.ts";
+import { ServeLink } from "./serve-link.ts";
 import { runTurn } from "../../host/turn.ts";
 import type { ExecuteTurn, TurnContext, TurnOptions, TurnOutcome } from "../../host/turn.ts";
 
@@ -53,7 +56,9 @@ const answering = new AsyncLocalStorage<{ readonly host: RemoteHost; readonly ca
 
 export async function joinHost(options: OpenOptions): Promise<Host> {
   checkNames(options);
-  const host = new RemoteHost(resolvePath(options.connect!), options.gateway ?? {}, options.logger ?? defaultLogger());
+  const { connect, gateway = {}, logger = defaultLogger(), telemetry } = options;
+  const spans = telemetry ? new CallerSpans(await otelApi(), telemetry === true ? {} : telemetry) : undefined;
+  const host = new RemoteHost(resolvePath(connect!), gateway, logger, spans);
   await host.open();
   return host;
 }
@@ -66,13 +71,16 @@ class RemoteHost implements Host {
   readonly #joined: JoinedLink;
   readonly #logger: Logger;
   readonly #away: Away;
+  readonly #spans: CallerSpans | undefined;
   readonly #emits: DurableEmits;
 
-  constructor(path: string, gateway: NonNullable<OpenOptions["gateway"]>, logger: Logger) {
+  constructor(path: string, gateway: NonNullable<OpenOptions["gateway"]>, logger: Logger, spans: CallerSpans | undefined) {
     this.#logger = logger;
+    this.#spans = spans;
     this.#away = new Away(logger);
     this.#joined = new JoinedLink({
-      path,
+      place: path,
+      open: (options) => ServeLink.open({ ...options, path }),
       gateway,
       logger,
       answering: ({ cause }, work) => answering.run({ host: this, cause }, work),
@@ -102,7 +110,8 @@ class RemoteHost implements Host {
         answering.run({ host: this, cause }, () => requestApproval(params as unknown as ApprovalQuestion, { signal: stop })));
     const params = { hook, event, ctx, plugin, priority, remember, ...(requestApproval && { approvals: true }) };
     try {
-      const found = await this.#request("run", params, { signal, asked }, hook);
+      const traceparent = this.#spans?.traceparent(hook, event, ctx);
+      const found = await this.#request("run", params, { signal, asked, traceparent }, hook);
       // JSON drops undefined fields: add them again.
       return { ...NOTHING_DECIDED, ...(found as Outcome<ResultOf<Catalog[N]>, DecisionOf<Catalog[N]>>) };
     } catch (error) {

@@ -4,30 +4,9 @@ import type { Socket } from "node:net";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { fromWire, LineDecoder, SERVE_PROTOCOL, serverFrame } from "../../protocol/serve.ts";
-import type { ClientFrame, Offer, RequestId, ServeMethod, ServerFrame, ServeState } from "../../protocol/serve.ts";
+import type { ClientFrame, RequestId, ServeMethod, ServerFrame, ServeState } from "../../protocol/serve.ts";
+import type { HostLink, LinkOptions, Question, RequestOptions } from "./host-link.ts";
 import { checkFolder, readKey } from "./serve-place.ts";
-
-export type Told = Extract<ServerFrame, { event: unknown }>;
-export type Question = Extract<ServerFrame, { question: unknown }>;
-
-export interface LinkOptions {
-  readonly path: string;
-  readonly offers: readonly Offer[];
-  /** Keep `state` fresh? */
-  readonly wantsState: boolean;
-  readonly told: (told: Told) => void;
-  /** Returns the gateway's answer; undefined is an answer, too. */
-  readonly asked: (question: Question, signal: AbortSignal) => Promise<unknown>;
-  readonly lost: (error: CreelError) => void;
-}
-
-export interface RequestOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly cause?: string | undefined;
-  readonly updated?: ((update: unknown, dropped: number) => void) | undefined;
-  /** Answers the questions that belong to this request. */
-  readonly asked?: LinkOptions["asked"] | undefined;
-}
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -36,8 +15,13 @@ interface Pending {
   readonly asked: LinkOptions["asked"] | undefined;
 }
 
-export class ServeLink {
-  readonly #options: LinkOptions;
+export interface ServeLinkOptions extends LinkOptions {
+  /** The socket. */
+  readonly path: string;
+}
+
+export class ServeLink implements HostLink {
+  readonly #options: ServeLinkOptions;
   readonly #socket: Socket;
   readonly #decoder = new LineDecoder();
   readonly #pending = new Map<RequestId, Pending>();
@@ -52,7 +36,7 @@ export class ServeLink {
   hostPid = 0;
   state: ServeState | undefined;
 
-  static async open(options: LinkOptions): Promise<ServeLink> {
+  static async open(options: ServeLinkOptions): Promise<ServeLink> {
     const { path } = options;
     try {
       await checkFolder(path);
@@ -73,7 +57,7 @@ export class ServeLink {
     return link;
   }
 
-  private constructor(options: LinkOptions, socket: Socket) {
+  private constructor(options: ServeLinkOptions, socket: Socket) {
     this.#options = options;
     this.#socket = socket;
     socket.on("data", (chunk) => this.#read(chunk));
@@ -93,7 +77,7 @@ export class ServeLink {
   start(
     method: ServeMethod,
     params: object | undefined,
-    { signal, cause, updated, asked }: RequestOptions = {},
+    { signal, cause, traceparent, updated, asked }: RequestOptions = {},
   ): { readonly id: number; readonly answer: Promise<unknown> } {
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -102,7 +86,7 @@ export class ServeLink {
       return { id, answer: promise };
     }
     // First: it throws for a value that is not JSON.
-    const line = textOf({ id, method, params, ...(cause !== undefined && { cause }) });
+    const line = textOf({ id, method, params, ...(cause !== undefined && { cause }), ...(traceparent !== undefined && { traceparent }) });
     const onAbort = (): void => {
       this.#forget(id);
       this.cancel(id);

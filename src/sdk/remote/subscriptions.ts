@@ -1,7 +1,7 @@
 /** Trusted side: the listeners of a joined host. They outlive a connection: each new one subscribes for all of them again. */
 import type { FactName } from "../../host/report/events.ts";
 import type { Logger } from "../../host/report/log.ts";
-import type { ServeLink, Told } from "./serve-link.ts";
+import type { HostLink, Told } from "./host-link.ts";
 
 interface Subscription {
   readonly fact: FactName;
@@ -13,9 +13,9 @@ interface Subscription {
 export class Subscriptions {
   readonly #all = new Set<Subscription>();
   readonly #logger: Logger;
-  readonly #link: () => ServeLink | undefined;
+  readonly #link: () => HostLink | undefined;
 
-  constructor(logger: Logger, link: () => ServeLink | undefined) {
+  constructor(logger: Logger, link: () => HostLink | undefined) {
     this.#logger = logger;
     this.#link = link;
   }
@@ -32,7 +32,7 @@ export class Subscriptions {
     };
   }
 
-  connected(link: ServeLink): void {
+  connected(link: HostLink): void {
     for (const subscription of this.#all) this.#subscribe(link, subscription);
   }
 
@@ -53,7 +53,7 @@ export class Subscriptions {
     }
   }
 
-  #subscribe(link: ServeLink, subscription: Subscription): void {
+  #subscribe(link: HostLink, subscription: Subscription): void {
     const { id, answer } = link.start("subscribe", { facts: [subscription.fact] });
     subscription.id = id;
     answer.catch((error: unknown) => {

@@ -2,7 +2,11 @@
  * `creel/testing`: the real sandbox in an author's test, with any test runner. The plugin is bundled, loaded and called as a gateway
  * would; what the test stands in for is the gateway's sessions and users, and the servers beyond this machine.
  */
-import type { Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../../protocol/catalog.ts";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CATALOG } from "../../protocol/catalog.ts";
+import type { AnyHook, Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../../protocol/catalog.ts";
 import type { CreelConfig } from "../../protocol/config/config.ts";
 import { errorMessage, ERRORS } from "../../protocol/errors.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
@@ -18,6 +22,11 @@ import { openHostWith } from "../open-host.ts";
 import type { Host } from "../../host/host-api.ts";
 import type { PluginSpec } from "../../discovery/plugin-spec.ts";
 import type { OpenOptions } from "../options.ts";
+import { Coverage, lcov, v8Coverage } from "../../host/inspect/coverage.ts";
+import type { InspectSession } from "../../host/inspect/session.ts";
+import { sampleContext } from "../../protocol/rules/samples.ts";
+import { fuzz } from "./fuzz.ts";
+import type { FuzzOptions, FuzzReport } from "./fuzz.ts";
 import { HarnessApprovals, HarnessSessions } from "./gateway.ts";
 import { HarnessLog } from "./log.ts";
 import type { HarnessLine } from "./log.ts";
@@ -45,6 +54,17 @@ export interface HarnessOptions extends Settings {
    * when a debugger has attached, and pauses at its first line. All its budgets but memory are off.
    */
   readonly inspect?: boolean | "break";
+  /**
+   * `true`: V8 counts which lines of the plugin are run; `coverage()` tells. With NODE_V8_COVERAGE, as c8 sets it, they are written
+   * there when the harness closes. All budgets of the plugin but memory are off. Not together with `inspect`.
+   */
+  readonly coverage?: boolean;
+}
+
+/** A file of the plugin: how often each line with code was run, by its number. */
+export interface HarnessCoverage {
+  readonly file: string;
+  readonly lines: Readonly<Record<number, number>>;
 }
 
 /** The plugin did not load. `stack` is the plugin's own, in the author's files. */
@@ -77,13 +97,16 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     mistakes,
   };
   let address: InspectAddress | undefined;
+  const coverage = options.coverage ? new Coverage() : undefined;
   try {
-    const host = await open(options, parts, id, (opened) => {
+    // If the plugin does not load, that is what is reported.
+    coverage?.start().catch(() => {});
+    const host = await open(options, parts, id, coverage?.session, (opened) => {
       address = opened;
       process.stderr.write(`creel: a debugger can attach to ${id}: ${opened.devtools}\n`);
     });
     parts.log.follow(host.id, id);
-    const harness = new Harness(id, host, parts, address);
+    const harness = new Harness(id, host, parts, address, coverage);
     const { status, error, diagnostics } = harness.inspect();
     if (status === "ready") return harness;
     await harness.close();
@@ -107,9 +130,10 @@ function open(
   options: HarnessOptions,
   { sessions, approvals, network }: Parts,
   id: string,
+  session: InspectSession | undefined,
   listening: (address: InspectAddress) => void,
 ): Promise<CoreHost> {
-  const { plugin, isolation = "thread", settings = {}, gateway, logger = silentLogger, inspect = false, ...own } = options;
+  const { plugin, isolation = "thread", settings = {}, gateway, logger = silentLogger, inspect = false, coverage: _, ...own } = options;
   const spec = { ...(typeof plugin === "string" ? { path: plugin } : plugin), ...own } as PluginSpec;
   return openHostWith(
     {
@@ -120,6 +144,7 @@ function open(
       // A test needs no warm spare process.
       config: { ...settings, sandbox: { spare: false, ...settings.sandbox } },
       plugins: [spec],
+      ...(session && { inspect: { plugin: id, break: true } }),
       ...(inspect !== false && { inspect: { plugin: id, break: inspect === "break", listening } }),
       gateway: {
         getSession: async (key) => sessions.get(key),
@@ -129,7 +154,7 @@ function open(
       },
       logger,
     },
-    { network, isBare: true },
+    { network, isBare: true, ...(session && { inspectSession: session }) },
   );
 }
 
@@ -142,9 +167,12 @@ export class Harness implements AsyncDisposable {
   /** Where a debugger connects; undefined without the option `inspect`. */
   readonly debugger: InspectAddress | undefined;
   readonly #parts: Parts;
+  readonly #coverage: Coverage | undefined;
+  #isClosed = false;
 
-  constructor(id: string, host: CoreHost, parts: Parts, address: InspectAddress | undefined) {
+  constructor(id: string, host: CoreHost, parts: Parts, address: InspectAddress | undefined, coverage?: Coverage) {
     this.id = id;
+    this.#coverage = coverage;
     this.debugger = address;
     this.host = host;
     this.#host = host;
@@ -168,6 +196,36 @@ export class Harness implements AsyncDisposable {
   /** Calls a tool, a command or a gateway method that the plugin has declared. */
   async call(target: FunctionTarget, argument?: unknown, options?: FunctionCallOptions): Promise<FunctionOutcome> {
     return this.#sound(this.host.call(target, argument, options));
+  }
+
+  /**
+   * Runs the hook with events that are made of its schema, and reports the smallest one that makes the plugin throw or overrun. The
+   * same seed gives the same events.
+   */
+  async fuzz(hook: HookName, options: FuzzOptions = {}): Promise<FuzzReport> {
+    const known: AnyHook = CATALOG[hook];
+    return fuzz(
+      known,
+      async (event) => {
+        const outcome = await this.#sound(this.#host.run(hook, event as never, sampleContext(known) as never));
+        // What a plugin did with one event is no reason to leave it out of the next.
+        if (outcome.calls.some(({ error }) => error)) await this.#host.release(this.id);
+        return outcome;
+      },
+      options,
+    );
+  }
+
+  /** Which lines of the plugin were run so far, by file; see the option `coverage`. */
+  async coverage(): Promise<HarnessCoverage[]> {
+    const files = (await this.#coverage?.take(this.id)) ?? [];
+    return files.map(({ url, lines }) => ({ file: url.startsWith("file:") ? fileURLToPath(url) : url, lines: Object.fromEntries(lines) }));
+  }
+
+  /** The same as lcov, for editors and coverage services. */
+  async lcov(): Promise<string> {
+    const files = (await this.#coverage?.take(this.id)) ?? [];
+    return lcov(files, (url) => (url.startsWith("file:") ? fileURLToPath(url) : url));
   }
 
   /** What the plugin has logged so far. */
@@ -206,6 +264,7 @@ export class Harness implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
+    await this.#writeCoverage();
     await this.host.close();
     this.#parts.log.close();
     this.#parts.mistakes.raise();
@@ -213,6 +272,16 @@ export class Harness implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Where c8 and node --experimental-test-coverage look for it. */
+  async #writeCoverage(): Promise<void> {
+    const folder = process.env.NODE_V8_COVERAGE;
+    if (!this.#coverage || !folder || this.#isClosed) return;
+    this.#isClosed = true;
+    const text = JSON.stringify(v8Coverage(await this.#coverage.take(this.id)));
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `coverage-${process.pid}-${Date.now()}-${this.#host.id}.json`), text);
   }
 
   async #sound<T>(work: Promise<T>): Promise<T> {
@@ -225,4 +294,7 @@ export class Harness implements AsyncDisposable {
 
 export type { HarnessApprover, HarnessDecision } from "./gateway.ts";
 export type { HarnessAnswer, HarnessRequest, HarnessServer } from "./network.ts";
+export { creelMatchers, expectOutcome, snapshotOf } from "./matchers.ts";
+export type { Budget, CreelMatchers, OutcomeExpectation } from "./matchers.ts";
+export type { FuzzFailure, FuzzOptions, FuzzReport } from "./fuzz.ts";
 export type { HarnessApprovals, HarnessLine, HarnessSessions };

@@ -7,8 +7,9 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFi
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
+import { localStores } from "../../../src/host/stores.ts";
 import { KnownSecrets } from "../../../src/host/audit/known-secrets.ts";
-import { Audit } from "../../../src/host/audit/audit.ts";
+import { Audit, auditSinks } from "../../../src/host/audit/audit.ts";
 import { AuditFile } from "../../../src/host/audit/audit-file.ts";
 import { LineQueue } from "../../../src/host/audit/line-queue.ts";
 import { common } from "../../../src/host/audit/usage.ts";
@@ -163,7 +164,7 @@ it("what plugins used is written while the host runs, soon after its start, and 
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const events = new HostEvents("h", () => {});
   const secrets = new KnownSecrets([], events, () => undefined);
-  const audit = new Audit({ host: "h", stateDir: dir, logger, events, settings: {}, secrets, callCounts });
+  const audit = new Audit({ host: "h", sinks: auditSinks(localStores(dir), {})!, logger, events, settings: {}, secrets, callCounts });
   callCounts.of("p", "llm_input").calls += 3;
   vi.advanceTimersByTime(LIMITS.audit.firstUsageMs);
   vi.advanceTimersByTime(LIMITS.audit.flushMs);

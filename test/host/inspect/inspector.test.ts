@@ -58,10 +58,10 @@ describe("an inspected plugin", () => {
     await using client = await CdpClient.connect(address.url);
     client.send("Debugger.enable").catch(() => {});
     client.send("Runtime.runIfWaitingForDebugger").catch(() => {});
-    await lane.until(() => lane.bodies().some((body) => body.includes("Debugger.pause")));
+    await lane.until(() => lane.bodies().some((body) => body.includes("setBreakpointByUrl")));
     expect(isGoing(lane.sent)).toBe(false);
-    const pause = JSON.parse(lane.bodies().find((body) => body.includes("Debugger.pause"))!) as { id: number };
-    inspector.message(7, JSON.stringify({ id: pause.id, result: {} }));
+    const first = JSON.parse(lane.bodies().find((body) => body.includes("setBreakpointByUrl"))!) as { id: number };
+    say({ id: first.id, result: { breakpointId: "1:0:0:x" } });
     await lane.until(isGoing);
   });
 });

@@ -136,6 +136,21 @@ it("facts are numbered without gaps for a listener of all, and say when a run be
   expect(seen.every(({ at }) => Math.abs(at - Date.now()) < 60_000)).toBe(true);
 });
 
+it("facts about what a plugin asks for say which run caused them", async () => {
+  const source = `export default (api) => {
+    api.on("before_tool_call", async () => {
+      await fetch("https://nowhere.example").catch(() => {});
+      return { requireApproval: { title: "t", description: "d" } };
+    });
+  };`;
+  await using host = await open("thread", { plugins: [{ id: "asker", source }], gateway: { requestApproval: async () => "deny" } });
+  const seen: { readonly chain?: { readonly runIds: readonly string[]; readonly by?: string } }[] = [];
+  host.on("refused", (fact) => seen.push(fact));
+  host.on("approval", (fact) => seen.push(fact));
+  const { runId } = await host.run("before_tool_call", tool({}));
+  expect(seen.map(({ chain }) => [chain?.runIds.at(-1), chain?.by])).toEqual(Array.from({ length: 3 }, () => [runId, "asker"]));
+});
+
 it("a host that was joined over the socket gives the same", async () => {
   await using server = await served({ plugins: PLUGINS });
   await using joined = await openHost({ connect: server.socket, logger: silent });

@@ -304,3 +304,18 @@ it("the results of one plugin in a run are bounded in total, and fail by the hoo
     "skipped",
   ]);
 });
+
+it("where the gateway blocks, all handlers of a plugin share the CPU time of one; the plugin behind it has its own", () => {
+  const { given } = shared(20);
+  const event = { message: {} };
+  const sync: RunInput = { ...given, hook: CATALOG.tool_result_persist, event, eventText: JSON.stringify(event) };
+  // Each hop ends after one long handler.
+  const { asked, outcome } = play(sync, (_, from) => {
+    const answers: StepAnswer[] = [];
+    answers[from] = { status: "ok", wallUs: 40_000, cpuUs: 40_000, body: "" };
+    return answers;
+  });
+  expect(asked).toBe(4);
+  const statuses = outcome.calls.map(({ status, error }) => error?.code ?? status);
+  expect(statuses).toEqual(["ok", "ok", "ok", ...Array<string>(17).fill("ERR_CALL_CPU_SHARED"), "ok"]);
+});

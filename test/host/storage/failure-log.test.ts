@@ -1,5 +1,6 @@
 /** A full disk is one line in the log per window of time, not one per request. */
 import { expect, it } from "vitest";
+import { localStores } from "../../../src/host/stores.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { FailureLog } from "../../../src/host/storage/failure-log.ts";
 import { GatewayTime } from "../../../src/host/services/gateway-time.ts";
@@ -31,7 +32,7 @@ it("the first failure is logged, those after it are counted, and the next window
 it("a volume that cannot be written is one line, however often it is tried", async () => {
   const { logger, lines } = recorder();
   const stateDir = folder({ volumes: "a file where a folder should be" });
-  const volumes = new Volumes({ stateDir, logger, refused: () => {} });
+  const volumes = new Volumes({ stores: localStores(stateDir), logger, refused: () => {} });
   const plugin = { id: "p", grants: { fs: true }, home: { cell: 7 }, gatewayTime: new GatewayTime() } as unknown as Plugin;
   const fates = await Promise.all(
     Array.from({ length: 50 }, () => volumes.write(plugin, 7, [["mkdir", "a"]]).catch((error: { code: string }) => error.code)),

@@ -4,8 +4,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { context, trace } from "@opentelemetry/api";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openHost } from "creel";
 import type { Host } from "creel";
-import { open, plugin } from "../../support/host.ts";
+import { open, plugin, silent } from "../../support/host.ts";
+import { RawClient, served } from "../../support/serve.ts";
 import { MAJORS, registered } from "../../support/otel.ts";
 import type { ReadSpan, Registered } from "../../support/otel.ts";
 
@@ -176,4 +178,25 @@ it("is off by default, and on by configuration", async () => {
   await using host = await open("thread", { plugins: [plugin("guard", GUARD)], config: { telemetry: { enabled: true } } });
   await host.run("before_tool_call", { toolName: "exec", params: {} });
   expect(otel.spans().map(({ name }) => name)).toEqual(["plugin guard", "hook before_tool_call"]);
+});
+
+it("a gateway in another process: its span is the parent, over the socket; what is no traceparent is ignored", async () => {
+  using otel = registered("3.x");
+  const config = { sandbox: { spare: false, walls: "none" }, telemetry: { enabled: true } } as const;
+  await using server = await served({ plugins: [plugin("guard", GUARD)], config });
+  await using host = await openHost({ connect: server.socket, logger: silent, telemetry: true });
+  const turn = trace.getTracer("gateway").startSpan("turn");
+  await context.with(trace.setSpan(context.active(), turn), () => host.run("before_tool_call", { toolName: "exec", params: {} }));
+  expect(otel.spans().map((span) => [span.name, parentOf(span) === turn.spanContext().spanId])).toContainEqual([
+    "hook before_tool_call",
+    true,
+  ]);
+  otel.reset();
+  using raw = await RawClient.welcome(server.socket);
+  for (const [at, traceparent] of ["x".repeat(1_000), 7, "00-zz"].entries()) {
+    raw.say({ id: at, method: "run", params: { hook: "before_tool_call", event: { toolName: "exec", params: {} } }, traceparent });
+    expect(await raw.next("id", at)).toHaveProperty("ok");
+  }
+  const runs = otel.spans().filter(({ name }) => name.startsWith("hook"));
+  expect(runs.map(parentOf)).toEqual([undefined, undefined, undefined]);
 });

@@ -1,6 +1,4 @@
 /** A client of the gateway's WebSocket protocol, version 4, as a backend on the loopback interface. */
-import { waitFor } from "./wait-for.ts";
-
 interface Frame {
   readonly type: string;
   readonly id?: string;
@@ -10,10 +8,18 @@ interface Frame {
   readonly event?: string;
 }
 
+interface GatewayEvent {
+  readonly event: string;
+  readonly payload: Record<string, unknown>;
+}
+
 export class GatewayClient {
   readonly #socket: WebSocket;
   readonly #pending = new Map<string, (frame: Frame) => void>();
-  readonly events: { readonly event: string; readonly payload: Record<string, unknown> }[] = [];
+  readonly #waiting = new Set<(event: GatewayEvent) => void>();
+  readonly events: GatewayEvent[] = [];
+  /** What the gateway said about itself. */
+  hello: Record<string, unknown> = {};
   #next = 0;
 
   constructor(port: number) {
@@ -23,7 +29,7 @@ export class GatewayClient {
 
   async connect(token: string): Promise<void> {
     await this.event("connect.challenge");
-    await this.request("connect", {
+    this.hello = await this.request("connect", {
       minProtocol: 4,
       maxProtocol: 4,
       client: { id: "gateway-client", version: "1.0.0", platform: process.platform, mode: "backend" },
@@ -34,7 +40,7 @@ export class GatewayClient {
     });
   }
 
-  async request(method: string, params: object = {}, timeoutMs = 60_000): Promise<Record<string, unknown>> {
+  async request(method: string, params: object = {}, timeoutMs = 240_000): Promise<Record<string, unknown>> {
     const id = `r${(this.#next += 1)}`;
     const answered = Promise.withResolvers<Frame>();
     this.#pending.set(id, answered.resolve);
@@ -50,8 +56,24 @@ export class GatewayClient {
   }
 
   /** The first event of that name that fits, also one that came before. */
-  event(name: string, fits: (payload: Record<string, unknown>) => boolean = () => true, timeoutMs = 60_000) {
-    return waitFor(() => this.events.find(({ event, payload }) => event === name && fits(payload))?.payload, timeoutMs, name);
+  async event(
+    name: string,
+    fits: (payload: Record<string, unknown>) => boolean = () => true,
+    timeoutMs = 240_000,
+  ): Promise<Record<string, unknown>> {
+    const isIt = ({ event, payload }: GatewayEvent): boolean => event === name && fits(payload);
+    const known = this.events.find(isIt);
+    if (known) return known.payload;
+    const came = Promise.withResolvers<Record<string, unknown>>();
+    const listener = (one: GatewayEvent): void => (isIt(one) ? came.resolve(one.payload) : undefined);
+    const timer = setTimeout(() => came.reject(new Error(`${name} did not come in ${timeoutMs} ms`)), timeoutMs);
+    this.#waiting.add(listener);
+    try {
+      return await came.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(listener);
+    }
   }
 
   /** Sends a message to a session and gives the text of the final answer. */
@@ -71,6 +93,11 @@ export class GatewayClient {
 
   #take(frame: Frame): void {
     if (frame.type === "res") this.#pending.get(frame.id!)?.(frame);
-    else if (frame.event !== undefined) this.events.push({ event: frame.event, payload: frame.payload ?? {} });
+    else if (frame.event !== undefined) this.#hear({ event: frame.event, payload: frame.payload ?? {} });
+  }
+
+  #hear(event: GatewayEvent): void {
+    this.events.push(event);
+    for (const listener of this.#waiting) listener(event);
   }
 }

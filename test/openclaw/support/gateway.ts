@@ -2,28 +2,38 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { folder } from "../../support/files.ts";
 import { waitFor } from "./wait-for.ts";
 import { GatewayClient } from "./gateway-client.ts";
 import { startModel } from "./mock-model.ts";
 import type { MockModel } from "./mock-model.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../../..");
+const MAIN = join(REPOSITORY, "src/cli/main.ts");
 const TOKEN = "test-token-123";
+/** A busy machine takes ten times as long as a quiet one. */
+export const LONG = 300_000;
 
 export interface Config {
-  plugins: { entries?: Record<string, object>; load?: { paths?: string[] } };
+  plugins: { entries?: Record<string, PluginSettings>; load?: { paths?: string[] } };
+}
+
+export interface PluginSettings {
+  enabled: boolean;
+  hooks?: object;
+  config?: Record<string, string>;
 }
 
 export class Gateway {
-  readonly root = folder({});
-  readonly creelDir = join(this.root, "creel");
+  readonly root: string;
   readonly #entry: string;
+  /** How Creel is started. */
+  readonly #creel: readonly string[];
   #model: MockModel | undefined;
   #port = 0;
   #child: ChildProcess | undefined;
@@ -31,8 +41,11 @@ export class Gateway {
   /** Every `creel openclaw` command that was run, as a person types it. */
   readonly commands = new Set<string>();
 
-  constructor(entry: string) {
+  /** `root`: an empty folder for everything that it keeps. */
+  constructor(entry: string, root: string, creel: readonly string[] = ["-C", "source", MAIN]) {
     this.#entry = entry;
+    this.root = root;
+    this.#creel = creel;
   }
 
   get configFile(): string {
@@ -41,10 +54,6 @@ export class Gateway {
 
   get config(): Config {
     return JSON.parse(readFileSync(this.configFile, "utf8")) as Config;
-  }
-
-  get model(): MockModel {
-    return this.#model!;
   }
 
   get pid(): number {
@@ -66,23 +75,78 @@ export class Gateway {
       hooks: { internal: { enabled: true } },
       plugins: { enabled: true },
     };
-    writeFileSync(this.configFile, JSON.stringify(config, undefined, 2));
+    this.#write(config);
   }
 
-  /** Resolves when the gateway says that it is ready. */
-  async start(): Promise<void> {
+  /** Changes its configuration as an editor does; a running gateway takes it over by itself. */
+  edit(change: (config: Config) => void): void {
+    const { config } = this;
+    change(config);
+    this.#write(config);
+  }
+
+  /** Resolves when the gateway has taken over what `work` changed. */
+  async reload(work: () => unknown): Promise<void> {
+    const mark = this.log.length;
+    await work();
+    await waitFor(
+      () => {
+        const failed = /config reload failed: .*/.exec(this.log.slice(mark))?.[0];
+        if (failed !== undefined) throw new Error(failed);
+        return /hot reload applied/.exec(this.log.slice(mark))?.[0];
+      },
+      LONG,
+      "the reload",
+    );
+  }
+
+  /**
+   * Resolves when no plugin is being loaded. A gateway that is killed before leaves a lease of five minutes behind, with or
+   * without Creel, and the next one waits for its end without a word.
+   */
+  async isSettled(): Promise<void> {
+    using state = new DatabaseSync(join(this.root, "state/state/openclaw.sqlite"), { readOnly: true });
+    const lease = state.prepare("select 1 from state_leases where scope = 'core:plugin-lifecycle'");
+    await waitFor(() => (lease.get() === undefined ? true : undefined), LONG, "the end of the plugins' lease");
+  }
+
+  /** What OpenClaw keeps about the machine, as JSON. */
+  machineState(key: string): string {
+    using state = new DatabaseSync(join(this.root, "state/state/openclaw.sqlite"), { readOnly: true });
+    return JSON.stringify(state.prepare("select value_json from config_machine_state where state_key = ?").get(key) ?? null);
+  }
+
+  /** Resolves when the gateway says that it is ready. On a very busy machine OpenClaw gives up on its own start after 5 s: then again. */
+  async start(tries = 5): Promise<void> {
     const mark = this.log.length;
     const args = [this.#entry, "gateway", "run", "--port", String(this.#port), "--bind", "loopback"];
-    const child = spawn(process.execPath, args, { env: this.#env(), stdio: ["ignore", "pipe", "pipe"] });
+    // The log then says how long each plugin took to load.
+    const env = { ...this.#env(), OPENCLAW_DIAGNOSTICS: "plugin.load-profile" };
+    const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (this.log += data.toString()));
-    const tail = (): string => this.log.slice(mark).slice(-2_000);
-    await waitFor(() => {
-      if (child.exitCode !== null) throw new Error(`the gateway ended: ${tail()}`);
-      return /\[gateway\]\S*\s\S*ready\s*\S*$/m.test(this.log.slice(mark)) || undefined;
-    }, 150_000).catch((error: unknown) => {
-      throw new Error(`the gateway did not start: ${tail()}`, { cause: error });
-    });
+    try {
+      await this.isReady(mark, () => {
+        if (child.exitCode !== null) throw new Error("it ended");
+      });
+    } catch (error) {
+      const said = this.log.slice(mark);
+      if (tries > 1 && /state lease heartbeat did not become ready/.test(said)) return this.start(tries - 1);
+      throw new Error(`the gateway did not start: ${said.slice(-2_000)}`, { cause: error });
+    }
+  }
+
+  /** Resolves when the gateway has said that it is ready, since the log had so many characters. */
+  async isReady(mark: number, check = (): void => {}): Promise<void> {
+    await waitFor(
+      () => {
+        check();
+        // "spawn broker ready" comes before.
+        return /\[gateway\]\S*\s\S*ready\s*\S*$/m.test(this.log.slice(mark)) || undefined;
+      },
+      LONG,
+      "the gateway",
+    );
   }
 
   async kill(signal: NodeJS.Signals): Promise<void> {
@@ -113,14 +177,36 @@ export class Gateway {
     this.commands.add(
       `creel openclaw ${args.filter((word, at) => word !== "--json" && word !== "--accept" && args[at - 1] !== "--accept").join(" ")}`,
     );
-    const words = ["-C", "source", join(REPOSITORY, "src/cli/main.ts"), "openclaw", ...args];
-    const options = ["--state-dir", this.creelDir, "--openclaw", this.#entry];
-    return promisify(execFile)(process.execPath, [...words, ...options], { env: this.#env(), cwd: this.root, maxBuffer: 2 ** 26 });
+    return this.#run(this.#entry, args);
+  }
+
+  /** The same, but it is killed as soon as it has asked OpenClaw to change its configuration. */
+  async creelKilled(...args: string[]): Promise<void> {
+    const wrapper = join(this.root, "killing-openclaw.mjs");
+    writeFileSync(
+      wrapper,
+      `import { spawnSync } from "node:child_process";
+const args = process.argv.slice(2);
+const isChange = args[0] === "config" && args[1] === "set";
+if (isChange) process.kill(process.ppid, "SIGKILL");
+process.exit(spawnSync(process.execPath, [${JSON.stringify(this.#entry)}, ...args], { stdio: isChange ? "ignore" : "inherit" }).status);
+`,
+    );
+    const { signal } = await this.#run(wrapper, args).then(
+      () => ({ signal: undefined }),
+      (error: { signal?: string }) => error,
+    );
+    if (signal !== "SIGKILL") throw new Error(`creel was not killed, but ended with ${signal}`);
+  }
+
+  #run(openclaw: string, args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+    const words = [...this.#creel, "openclaw", ...args, "--state-dir", join(this.root, "creel"), "--openclaw", openclaw];
+    return promisify(execFile)(process.execPath, words, { env: this.#env(), cwd: this.root, maxBuffer: 2 ** 26 });
   }
 
   /** The two lines around `creel openclaw policy` that OpenClaw is given as its install policy. */
   policyScript(): string {
-    return `#!/bin/sh\nexec "${process.execPath}" -C source "${join(REPOSITORY, "src/cli/main.ts")}" openclaw policy\n`;
+    return `#!/bin/sh\nexec "${process.execPath}" ${this.#creel.map((word) => `"${word}"`).join(" ")} openclaw policy\n`;
   }
 
   /** Calls a tool without a model. */
@@ -131,6 +217,13 @@ export class Gateway {
       body: JSON.stringify({ tool, args, sessionKey: "main" }),
     });
     return (await response.json()) as never;
+  }
+
+  /** In one step, so that the gateway never reads half of it. */
+  #write(config: object): void {
+    const fresh = join(dirname(this.configFile), ".openclaw.json.new");
+    writeFileSync(fresh, JSON.stringify(config, undefined, 2));
+    renameSync(fresh, this.configFile);
   }
 
   #env(): NodeJS.ProcessEnv {

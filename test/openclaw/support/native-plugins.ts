@@ -53,3 +53,18 @@ export const NATIVE = {
   looper: plugin("looper", LOOPER, { contracts: { tools: ["loop_count"] } }),
   hog: plugin("hog", HOG),
 } as const;
+
+/** Takes part in a turn with a tool call by eight hooks, and changes what it may. */
+export const METER = plugin(
+  "meter",
+  `
+  api.on("message_received", () => {});
+  api.on("before_agent_run", () => {});
+  api.on("before_prompt_build", () => ({ prependContext: "the tide is in" }));
+  api.on("llm_input", () => {});
+  api.on("before_tool_call", (event) => ({ params: { ...event.params } }));
+  api.on("after_tool_call", () => {});
+  api.on("tool_result_persist", (event) => ({ message: event.message }));
+  api.on("agent_end", () => {});
+`,
+);

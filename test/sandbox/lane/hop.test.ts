@@ -39,7 +39,8 @@ function played(mode: Route["mode"], cells: readonly number[], bodies: readonly 
       did.push(isLast ? "the last reply" : "a reply");
     },
     flush: () => {},
-    mustYield: () => isLong,
+    mustYield: () => isLong && mode !== "sync",
+    mustReturn: () => isLong && mode === "sync",
     yield: (go) => {
       did.push("yields");
       isLong = false;
@@ -89,4 +90,9 @@ it("of a fan, the answers of one cell are bounded in total, and those of other c
   const { replies } = played("gather", [1, 1, 1, 1, 1, 2], [part, part, part, part, part, part], { content: "x" });
   expect(replies.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "failed", "failed", "ok"]);
   expect(replies[3]!.body).toContain("ERR_CALL_RESULTS_SIZE");
+});
+
+it("where the host blocks, a chain goes back to it after each long handler: it decides whether the next one still has time", () => {
+  const { did } = played("sync", [1, 1, 1], [rewrite("a"), rewrite("b"), rewrite("c")], { content: "x", blob: "y".repeat(100_000) });
+  expect(did).toEqual(["1 runs step 0 with a long event", "1 is charged", "the last reply"]);
 });

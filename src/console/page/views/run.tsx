@@ -5,6 +5,7 @@ import type { RecordedCall, RunDetail } from "../../../protocol/live-report.ts";
 import type { ExplainedRun } from "../../explained-run.ts";
 import { rpc } from "../connection.ts";
 import { Badge, Command, Empty, Fields, Json, PluginLink, RunLink, Section, T } from "../parts.tsx";
+import { Rerun } from "./replay.tsx";
 import { connection, hostId } from "../store.ts";
 import { audited, clockMs, count, ms } from "../text.ts";
 
@@ -108,6 +109,7 @@ function Found({ run, why, advice, budgets }: ExplainedRun) {
           </ol>
         </Section>
       )}
+      {wallMs !== undefined && <Rerun runId={runId} />}
       <Section title="Data">
         {event === undefined && (
           <p class="quiet">The event is not shown: audit.events is "none" in creel.json, or it is no longer there.</p>

@@ -307,7 +307,7 @@ export function fetchServices(fetches: Fetches, causes: Causes, guard: Recursion
             token: () => causes.token(chain),
             trace: tracing && ((method, url) => tracing.request(plugin.id, method, url, chain)),
           };
-          return fetches.fetch(requester(plugin, cell), args, cause);
+          return causes.within(chain, () => fetches.fetch(requester(plugin, cell), args, cause));
         },
       },
       "fetch.ask": { answer: ({ plugin, args }) => fetches.ask(plugin, args) },

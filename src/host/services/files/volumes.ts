@@ -2,7 +2,6 @@
  * Trusted side: the volumes of plugins, behind Node's `fs`. Each plugin has its own, which only its id leads to. It is
  * opened when a cell that can read files is loaded.
  */
-import { join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 import { CreelError } from "../../../protocol/errors.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
@@ -12,20 +11,18 @@ import { volumeChanges } from "../../../protocol/messages/files-requests.ts";
 import { RateWindow } from "../../../protocol/rules/rate-window.ts";
 import type { Logger } from "../../report/log.ts";
 import type { Plugin } from "../../plugins/plugin.ts";
-import { databaseName } from "../kv/kv.ts";
 import { checked, demand } from "../service.ts";
 import type { ServiceGroup } from "../service.ts";
+import type { Stores, VolumeStore } from "../../stores.ts";
 import { wordsFor } from "../../storage/database.ts";
 import { FailureLog } from "../../storage/failure-log.ts";
 import { WriteQueue } from "../../storage/write-queue.ts";
-import { Volume } from "./volume.ts";
 import type { Slices } from "./volume.ts";
 
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set<ErrorCode>(["ERR_STORE_FAILED", "ERR_HOST_CLOSED"]);
 
 export interface VolumesOptions {
-  /** Undefined: in memory, as long as the host is open. */
-  readonly stateDir: string | undefined;
+  readonly stores: Pick<Stores, "volume" | "isPersistent">;
   readonly logger: Logger;
   /** The cell's copy has diverged. */
   refused(plugin: Plugin, cell: number, why: string): void;
@@ -41,7 +38,7 @@ export interface VolumeReport {
 }
 
 interface Kept {
-  readonly volume: Volume;
+  readonly volume: VolumeStore;
   readonly queue: WriteQueue;
   readonly failures: FailureLog;
   /** The pending work. */
@@ -110,7 +107,7 @@ export class Volumes {
   report(plugin: Plugin): VolumeReport | undefined {
     if (plugin.grants.fs === undefined) return undefined;
     const use = this.#kept.get(plugin.id)?.volume.lastUse;
-    return { maxBytes: maxBytesOf(plugin), isPersistent: this.#options.stateDir !== undefined, bytes: use?.bytes, files: use?.files };
+    return { maxBytes: maxBytesOf(plugin), isPersistent: this.#options.stores.isPersistent, bytes: use?.bytes, files: use?.files };
   }
 
   async close(): Promise<void> {
@@ -157,14 +154,11 @@ export class Volumes {
     const known = this.#kept.get(plugin.id);
     if (known) return known;
     const { id } = plugin;
-    const { stateDir, logger } = this.#options;
-    const path = stateDir === undefined ? undefined : join(stateDir, "volumes", `${databaseName(id)}.sqlite`);
-    const volume = new Volume({
-      path,
-      maxBytes: maxBytesOf(plugin),
+    const { stores, logger } = this.#options;
+    const volume = stores.volume(id, maxBytesOf(plugin), (path) => ({
       onSetAside: (aside, detail) =>
         logger.error({ plugin: id, path, aside, detail }, "plugin volume was broken and was set aside; starting with an empty one"),
-    });
+    }));
     const failures = new FailureLog((err, more) => logger.error({ plugin: id, err, ...more }, "plugin volume failed"));
     // The cell counts, too, but starts again when it is rebuilt: the host allows twice as much.
     const writtenBytes = new RateWindow(2 * LIMITS.files.writeBytes, LIMITS.files.windowMs);

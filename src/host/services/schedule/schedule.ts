@@ -1,6 +1,5 @@
 /** Trusted side: what plugins may request from the schedule (`api.schedule`). scheduler.ts runs the jobs. */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { scheduleRequest } from "../../../protocol/messages/schedule.ts";
 import type { ScheduleResponses } from "../../../protocol/messages/schedule.ts";
@@ -8,18 +7,17 @@ import type { Causes } from "../../causality/causes.ts";
 import type { Functions } from "../../functions/functions.ts";
 import type { Logger } from "../../report/log.ts";
 import type { Plugin } from "../../plugins/plugin.ts";
+import type { JobStore, Stores } from "../../stores.ts";
 import { FailureLog } from "../../storage/failure-log.ts";
 import { nextTime } from "./cron.ts";
 import { PluginRates } from "../plugin-rates.ts";
-import { ScheduleDatabase } from "./schedule-database.ts";
 import { Scheduler, systemClock } from "./scheduler.ts";
 import type { Clock, Worker } from "./scheduler.ts";
 import { checked, demand } from "../service.ts";
 import type { ServiceRequest, Service, ServiceGroup } from "../service.ts";
 
 export interface ScheduleOptions {
-  /** Undefined: in memory. */
-  readonly stateDir: string | undefined;
+  readonly stores: Pick<Stores, "jobs">;
   readonly causes: Causes;
   readonly logger: Logger;
   readonly functions: Functions;
@@ -30,22 +28,22 @@ export interface ScheduleOptions {
 export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #clock: Clock;
-  readonly #database: ScheduleDatabase;
+  readonly #database: JobStore;
   readonly #scheduler: Scheduler;
   readonly #questions = new PluginRates("ERR_SCHEDULE_RATE", LIMITS.schedule.perWindow, LIMITS.schedule.windowMs);
   readonly #patterns = new PluginRates("ERR_SCHEDULE_RATE", LIMITS.schedule.cronsPerWindow, LIMITS.schedule.windowMs);
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
-    const { stateDir, logger, functions } = options;
+    const { stores, logger, functions } = options;
     this.#clock = options.clock ?? systemClock;
-    const path = stateDir === undefined ? undefined : join(stateDir, "schedule.sqlite");
-    const failures = new FailureLog((err, more) => logger.error({ path, err, ...more }, "schedule database failed"));
-    this.#database = new ScheduleDatabase({
-      path,
-      onSetAside: (aside, detail) =>
-        logger.error({ path, aside, detail }, "schedule database was broken and was set aside; starting without jobs"),
-      onFailure: (error) => failures.failed(error),
+    this.#database = stores.jobs((path) => {
+      const failures = new FailureLog((err, more) => logger.error({ path, err, ...more }, "schedule database failed"));
+      return {
+        onSetAside: (aside, detail) =>
+          logger.error({ path, aside, detail }, "schedule database was broken and was set aside; starting without jobs"),
+        onFailure: (error) => failures.failed(error),
+      };
     });
     this.#scheduler = new Scheduler({
       database: this.#database,

@@ -10,7 +10,8 @@ import type { Chain } from "../../causality/causes.ts";
 import { chainOfStored } from "../../causality/stored-chain.ts";
 import type { Logger } from "../../report/log.ts";
 import { nextTime } from "./cron.ts";
-import type { Job, ScheduleDatabase } from "./schedule-database.ts";
+import type { JobStore } from "../../stores.ts";
+import type { Job } from "./schedule-database.ts";
 
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -38,7 +39,7 @@ export interface Worker {
 }
 
 export interface SchedulerOptions {
-  readonly database: ScheduleDatabase;
+  readonly database: JobStore;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly workers: () => readonly Worker[];

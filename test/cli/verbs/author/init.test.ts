@@ -69,6 +69,38 @@ describe("creel init", () => {
     expect(inspected.out).toMatch(/^greeter 0\.1\.0\n {2}state +enabled\n/);
   });
 
+  it("of every kind of plugin: its own test passes", { timeout: 90_000 }, async () => {
+    const where = folder({});
+    for (const kind of ["modify", "observe", "turn", "tool", "hook-md"]) {
+      const { code, err } = await creelHere("init", join(where, kind), "--kind", kind, "--name", `a-${kind}`);
+      expect([code, err]).toEqual([0, ""]);
+    }
+    link(where);
+    const flags = ["-C", "source", "--test", "--test-isolation", "none", "--test-reporter", "tap"];
+    const { stdout } = await run(process.execPath, [...flags, "**/*.test.ts"], { cwd: where }).catch((error: { stdout: string }) => error);
+    expect(stdout).toMatch(/# tests 5\n[^]*# pass 5\n/);
+  });
+
+  it("of an OpenClaw plugin: its code as it is, with a manifest that declares hooks and permissions", { timeout: 60_000 }, async () => {
+    const where = folder({
+      "old/openclaw.plugin.json": `{ "id": "weather", "configSchema": { "type": "object" } }`,
+      "old/package.json": `{ "name": "weather", "version": "1.4.0", "type": "module", "openclaw": { "extensions": ["./index.ts"] } }`,
+      "old/index.ts": `export default { id: "weather", register(api) { api.on("message_sending", async (event) => { const answer = await fetch("https://api.weather.example/v1"); return { content: event.content + await answer.text() }; }); } };`,
+    });
+    const { code, out } = await creelHere("init", join(where, "new"), "--from-openclaw", join(where, "old"));
+    expect([code, out]).toEqual([0, expect.stringContaining("weather listens to message_sending")]);
+    const made = JSON.parse(readFileSync(join(where, "new/creel.plugin.json"), "utf8")) as object;
+    expect(made).toMatchObject({
+      id: "weather",
+      main: "index.ts",
+      hooks: ["message_sending"],
+      permissions: { fetch: [{ origin: "https://api.weather.example" }] },
+    });
+    expect(readFileSync(join(where, "new/index.ts"), "utf8")).toBe(readFileSync(join(where, "old/index.ts"), "utf8"));
+    expect((await creelHere("check", join(where, "new"), "--types", "none")).out).not.toContain("does not request");
+    expect((await creelHere("init", join(where, "new"), "--from-openclaw", join(where, "old"))).code).not.toBe(0);
+  });
+
   it("of every kind of hook: one that needs a permission, a synchronous one, an internal event", async () => {
     const where = folder({});
     const hooks = ["llm_input", "tool_result_persist", "session:patch"];
@@ -82,7 +114,7 @@ describe("creel init", () => {
     expect(stdout).toMatch(/# tests 3\n[^]*# pass 3\n/);
   });
 
-  it("source and test compile against the SDKs, whatever the hook", async () => {
+  it("source and test compile against the SDKs, whatever the hook", { timeout: 120_000 }, async () => {
     const where = folder({});
     for (const [at, hook] of (Object.values(CATALOG) as AnyHook[]).entries()) {
       const { "index.ts": source, "index.test.ts": test } = scaffold({

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { localStores } from "../../../../src/host/stores.ts";
 import { LIMITS } from "../../../../src/protocol/limits.ts";
 import type { SentVolume, VolumeChange } from "../../../../src/protocol/messages/files.ts";
 import type { Plugin } from "../../../../src/host/plugins/plugin.ts";
@@ -25,7 +26,7 @@ const MINE = owner("mine");
 function volumesIn(stateDir?: string) {
   const refused: [plugin: string, cell: number][] = [];
   const { logger, lines } = recorder();
-  const volumes = new Volumes({ stateDir, logger, refused: ({ id }, cell) => void refused.push([id, cell]) });
+  const volumes = new Volumes({ stores: localStores(stateDir), logger, refused: ({ id }, cell) => void refused.push([id, cell]) });
   opened.push(volumes);
   const write = async (changes: readonly unknown[], plugin = MINE, cell = 7) => {
     volumes.arrives(plugin, cell);

@@ -1,0 +1,178 @@
+/**
+ * Trusted side, in an author's test: events that nobody thought of. They are generated from the hook's own schema, with a
+ * seed, so that a failure can be repeated; one that makes the plugin throw or overrun is made smaller until it does no
+ * longer.
+ */
+import type { AnyHook } from "../../protocol/catalog.ts";
+import { hookSchemas } from "../../protocol/rules/json-schema.ts";
+import type { JsonSchema } from "../../protocol/rules/json-schema.ts";
+import type { Call, Outcome } from "../../protocol/outcome.ts";
+
+export interface FuzzOptions {
+  /** How many events (default: 100). */
+  readonly runs?: number;
+  /** The same seed gives the same events (default: 1). */
+  readonly seed?: number;
+}
+
+export interface FuzzFailure {
+  /** The smallest event that was found. */
+  readonly event: Record<string, unknown>;
+  readonly call: Call;
+}
+
+export interface FuzzReport {
+  readonly seed: number;
+  readonly runs: number;
+  /** Undefined: every event was answered. */
+  readonly failure: FuzzFailure | undefined;
+}
+
+/** Texts that programs often get wrong. */
+const TEXTS = [
+  "",
+  " ",
+  "0",
+  "null",
+  "__proto__",
+  "../../x",
+  "rm -rf /",
+  "é\u0301",
+  "\u0000",
+  "😀",
+  "a".repeat(3_000),
+  "{",
+  "<b>",
+  "%s",
+  "\r\n",
+];
+const NUMBERS = [0, 1, -1, 0.5, 2 ** 31, Number.MAX_SAFE_INTEGER];
+const MAX_DEPTH = 4;
+/** Each try runs the plugin. */
+const MAX_SHRINKS = 200;
+
+export async function fuzz(
+  hook: AnyHook,
+  run: (event: Record<string, unknown>) => Promise<Outcome>,
+  { runs = 100, seed = 1 }: FuzzOptions = {},
+): Promise<FuzzReport> {
+  const random = generator(seed);
+  const schema = hookSchemas(hook).event;
+  for (let at = 0; at < runs; at++) {
+    const event = generate(schema, random, 0) as Record<string, unknown>;
+    const call = await failing(run, event);
+    if (call) return { seed, runs: at + 1, failure: await shrunk({ event, call }, schema, run) };
+  }
+  return { seed, runs, failure: undefined };
+}
+
+/** Undefined: it answered, or the event is not one that the hook takes. */
+async function failing(
+  run: (event: Record<string, unknown>) => Promise<Outcome>,
+  event: Record<string, unknown>,
+): Promise<Call | undefined> {
+  // What a schema cannot say in JSON, the host checks: such an event proves nothing.
+  const outcome = await run(event).catch(() => undefined);
+  return outcome?.calls.find(({ error }) => error);
+}
+
+async function shrunk(
+  found: FuzzFailure,
+  schema: JsonSchema,
+  run: (event: Record<string, unknown>) => Promise<Outcome>,
+): Promise<FuzzFailure> {
+  let smallest = found;
+  let left = MAX_SHRINKS;
+  for (let isSmaller = true; isSmaller && left > 0;) {
+    isSmaller = false;
+    for (const event of smaller(smallest.event, schema) as Iterable<Record<string, unknown>>) {
+      if (left-- <= 0) break;
+      const call = await failing(run, event);
+      if (call?.error?.code !== found.call.error?.code) continue;
+      smallest = { event, call: call! };
+      isSmaller = true;
+      break;
+    }
+  }
+  return smallest;
+}
+
+/** Values that are a step smaller, the boldest steps first. */
+function* smaller(value: unknown, schema: JsonSchema): Iterable<unknown> {
+  if (typeof value === "string") {
+    if (value === "" || schema.enum || schema.const !== undefined) return;
+    yield "";
+    if (value.length > 1) yield* [value.slice(0, value.length >> 1), value.slice(value.length >> 1), value.slice(1)];
+  } else if (typeof value === "number") {
+    if (value !== 0) yield 0;
+  } else if (Array.isArray(value)) {
+    for (const at of value.keys()) yield value.toSpliced(at, 1);
+    for (const [at, item] of value.entries())
+      for (const less of smaller(item, (schema.items ?? {}) as JsonSchema)) yield value.with(at, less);
+  } else if (typeof value === "object" && value !== null) {
+    const required = new Set(schema.required);
+    const entries = Object.entries(value);
+    for (const [name] of entries) if (!required.has(name)) yield Object.fromEntries(entries.filter(([other]) => other !== name));
+    for (const [name, field] of entries)
+      for (const less of smaller(field, (schema.properties?.[name] ?? {}) as JsonSchema)) yield { ...value, [name]: less };
+  }
+}
+
+function generate(schema: JsonSchema, random: () => number, depth: number): unknown {
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return pick(schema.enum);
+  const variants = schema.oneOf ?? schema.anyOf;
+  if (variants?.length) return generate(pick(variants), random, depth);
+  switch (pick([schema.type].flat())) {
+    case "object":
+      return object(schema, random, depth);
+    case "array": {
+      const length = (schema.minItems ?? 0) + (depth < MAX_DEPTH ? Math.floor(random() * 3) : 0);
+      return Array.from({ length }, () => generate((schema.items ?? {}) as JsonSchema, random, depth + 1));
+    }
+    case "string":
+      return schema.format === "date-time" ? new Date(Math.floor(random() * 2e12)).toISOString() : text(schema, random);
+    case "number":
+    case "integer": {
+      const number = pick(NUMBERS);
+      return Math.max(schema.minimum ?? -Infinity, schema.type === "integer" ? Math.trunc(number) : number);
+    }
+    case "boolean":
+      return random() < 0.5;
+    case "null":
+      return null;
+    default:
+      // Any value: what agents put into parameters.
+      return depth >= MAX_DEPTH
+        ? text({}, random)
+        : pick([text({}, random), pick(NUMBERS), null, true, [text({}, random)], { [text({}, random)]: 1 }]);
+  }
+}
+
+function object(schema: JsonSchema, random: () => number, depth: number): Record<string, unknown> {
+  const required = new Set(schema.required);
+  const known = Object.entries(schema.properties ?? {}).filter(([name]) => required.has(name) || (depth < MAX_DEPTH && random() < 0.5));
+  const made: [string, unknown][] = known.map(([name, field]) => [name, generate(field as JsonSchema, random, depth + 1)]);
+  const more = schema.additionalProperties;
+  if (typeof more === "object" && depth < MAX_DEPTH)
+    for (let count = Math.floor(random() * 3); count > 0; count--)
+      made.push([random() < 0.5 ? "command" : text({}, random), generate(more as JsonSchema, random, depth + 1)]);
+  return Object.fromEntries(made);
+}
+
+function text({ minLength = 0 }: JsonSchema, random: () => number): string {
+  const known = TEXTS[Math.floor(random() * TEXTS.length)]!;
+  return random() < 0.2 ? `${known}${known}`.padEnd(minLength, "x") : known.padEnd(minLength, "x");
+}
+
+/** Mulberry32: small, and the same on every machine. */
+function generator(seed: number): () => number {
+  let state = Math.trunc(seed);
+  return () => {
+    state = Math.trunc(state + 0x6d2b79f5);
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,139 @@
+/** The tools of an author's test: matchers, snapshots, coverage from inside the isolate, and generated events. */
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createHarness, creelMatchers, expectOutcome, snapshotOf } from "../../../src/sdk/testing/testing.ts";
+import type { CreelMatchers } from "../../../src/sdk/testing/testing.ts";
+import { folder } from "../../support/files.ts";
+
+declare module "vitest" {
+  // oxlint-disable-next-line typescript/no-empty-object-type, typescript/no-explicit-any, typescript/no-unused-vars
+  interface Matchers<R, T> extends CreelMatchers {}
+}
+expect.extend(creelMatchers as never);
+afterEach(() => void vi.unstubAllEnvs());
+
+const SOURCE = `import { reasonOf } from "./reason.ts";
+
+export default {
+  id: "covered",
+  register(api) {
+    api.on("before_tool_call", (event) => {
+      const command = String(event.params.command);
+      if (command === "ask") return { requireApproval: { title: "Run it?", description: command } };
+      if (command === "rewrite") return { params: { command: "ls" } };
+      if (command.includes("rm")) {
+        return { block: true, blockReason: reasonOf(command) };
+      }
+      return undefined;
+    });
+    api.on("message_sending", (event) => {
+      if (event.content.includes("__proto__")) throw new Error("not this word");
+      return undefined;
+    });
+  },
+};
+`;
+const REASON = `export function reasonOf(command: string): string {
+  if (command.length > 100) {
+    return "a long one";
+  }
+  return "no " + command;
+}
+
+export function unused(): string {
+  return "never";
+}
+`;
+const plugin = folder({ "index.ts": SOURCE, "reason.ts": REASON, "creel.plugin.json": `{ "id": "covered", "main": "index.ts" }` });
+const call = (command: string): { toolName: string; params: Record<string, unknown> } => ({ toolName: "exec", params: { command } });
+
+describe("matchers", () => {
+  it("say what an outcome is, with expect and without", async () => {
+    await using harness = await createHarness({ plugin });
+    const [blocked, rewritten, passed] = [
+      await harness.run("before_tool_call", call("rm x")),
+      await harness.run("before_tool_call", call("rewrite")),
+      await harness.run("before_tool_call", call("ls")),
+    ];
+    harness.approvals.answer("allow-once");
+    const asked = await harness.run("before_tool_call", call("ask"));
+    expect(blocked).toBlock("no rm");
+    expect(blocked).toBlock(/^no rm x$/);
+    expect(passed).not.toBlock();
+    expect(rewritten).toRewrite({ params: { command: "ls" } });
+    expect(rewritten).not.toRewrite({ params: { command: "rm" } });
+    expect(asked).toAskApproval("Run it?");
+    expect(passed).not.toAskApproval();
+    expect(passed).toStayWithin({ cpuMs: 1_000 });
+    expect(passed).not.toStayWithin({ cpuMs: 0 });
+    expectOutcome(blocked).toBlock("no rm");
+    expectOutcome(passed).not.toBlock();
+    expect(() => expectOutcome(passed).toBlock()).toThrow('"decision": "pass"');
+    expect(() => expectOutcome(blocked).not.toBlock()).toThrow("expected the run not to block");
+  });
+
+  it("do not take a failure that blocks for a block of the plugin's", async () => {
+    await using harness = await createHarness({
+      plugin: { id: "x", source: `export default (api) => api.on("before_tool_call", () => { throw new Error("oh"); });` },
+    });
+    const failed = await harness.run("before_tool_call", call("ls"));
+    expect(failed.decision).toBe("block");
+    expect(failed).not.toBlock();
+    expect(failed).not.toStayWithin({});
+  });
+
+  it("snapshots have nothing that differs from run to run", async () => {
+    await using harness = await createHarness({ plugin });
+    const one = snapshotOf(await harness.run("before_tool_call", call("rm x")));
+    expect(snapshotOf(await harness.run("before_tool_call", call("rm x")))).toEqual(one);
+    expect(one).toMatchObject({ decision: "block", reason: "no rm x", calls: [{ plugin: "covered", status: "ok" }] });
+  });
+});
+
+describe("coverage", () => {
+  it("counts the author's TypeScript lines inside the isolate, and writes them where c8 looks", async () => {
+    const reports = mkdtempSync(join(tmpdir(), "creel-coverage-"));
+    vi.stubEnv("NODE_V8_COVERAGE", reports);
+    const harness = await createHarness({ plugin, coverage: true });
+    await harness.run("before_tool_call", call("rm x"));
+    await harness.run("before_tool_call", call("ls"));
+    const files = await harness.coverage();
+    const linesOf = (name: string): Readonly<Record<number, number>> => files.find(({ file }) => file.endsWith(name))!.lines;
+    // The handler ran twice, its block once, what throws never.
+    expect(linesOf("index.ts")).toMatchObject({ 7: 2, 11: 1, 16: 0 });
+    expect(linesOf("reason.ts")).toMatchObject({ 2: 1, 3: 0, 5: 1, 9: 0 });
+    expect(await harness.lcov()).toMatch(/SF:.*reason\.ts\n(?:DA:.*\n)*DA:3,0\n/);
+    await harness.close();
+    const [name] = readdirSync(reports).filter((file) => file.startsWith("coverage-"));
+    const { result } = JSON.parse(readFileSync(join(reports, name!), "utf8")) as {
+      result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
+    };
+    const { ranges } = result.find(({ url }) => url.endsWith("/reason.ts"))!.functions[0]!;
+    const missed = ranges
+      .filter(({ count }) => count === 0)
+      .map(({ startOffset, endOffset }) => REASON.slice(startOffset, endOffset).trim());
+    expect(missed).toContain('return "a long one";');
+    expect(missed).not.toContain('return "no " + command;');
+  });
+
+  it("is empty without the option", async () => {
+    await using harness = await createHarness({ plugin });
+    expect(await harness.coverage()).toEqual([]);
+  });
+});
+
+describe("fuzz", () => {
+  it("finds an event that makes the plugin throw, and makes it as small as it can", async () => {
+    await using harness = await createHarness({ plugin });
+    const { failure, seed } = await harness.fuzz("message_sending", { runs: 400 });
+    expect(failure).toMatchObject({ event: { content: "__proto__" }, call: { error: { at: "index.ts:16:54" } } });
+    expect(await harness.fuzz("message_sending", { runs: 400, seed })).toMatchObject({ failure: { event: failure!.event } });
+  });
+
+  it("reports nothing about a handler that answers every event", async () => {
+    await using harness = await createHarness({ plugin });
+    expect(await harness.fuzz("before_tool_call", { runs: 40 })).toEqual({ seed: 1, runs: 40, failure: undefined });
+  });
+});
