@@ -32,7 +32,8 @@ export const explain = defineVerb({
     const { adviceOf, whyOf } = await import("../../../text/run-advice.ts");
     const { commandLine } = await import("../../self.ts");
     const { printable } = await import("../../ui/text.ts");
-    const { state } = await findProject(values);
+    const project = await findProject(values);
+    const { state } = project;
     const log = new AuditLog(state.dir);
     const chosen = { plugin: values.plugin, since: values.since === undefined ? undefined : sinceOf(values.since) };
     const tell = (...words: string[]): string => commandLine(words, { config: values.config, "state-dir": values["state-dir"] });
@@ -51,7 +52,8 @@ export const explain = defineVerb({
       const run = last ?? (await findRun(log, runId));
       const states = await around(log, run);
       const why = whyOf(run);
-      const advice = adviceOf(run, tell);
+      const { grantAdvice } = await import("../../explain/grant-advice.ts");
+      const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, tell)];
       if (isJson) out.line(printable({ run, why, advice, around: states }, 2));
       else explainPage(run, why, advice, states, out);
     }
