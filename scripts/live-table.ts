@@ -1,6 +1,6 @@
 /**
  * A reporter of vitest: writes docs/reference/openclaw-live.md from a run of test/openclaw/live.test.ts, one row per test. A run of
- * only some of them writes nothing.
+ * only some of them writes nothing, and neither does one on another day that shows the same.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,9 +18,7 @@ export default class LiveTable implements Reporter {
     if (tests.length === 0 || tests.some((test) => test.result().state === "skipped")) return;
     const openclaw = versionIn("test/openclaw/gateway/node_modules/openclaw/package.json");
     const rows = tests.map((test) => `| ${test.name} | ${test.result().state === "passed" ? "✓" : "✗"} |`);
-    writeFileSync(
-      PAGE,
-      `# Tried live
+    const page = `# Tried live
 
 <!-- Written by npm run test:openclaw. Do not edit. -->
 
@@ -30,7 +28,11 @@ ${process.versions.node}, ${process.platform} ${process.arch}, ${new Date().toIS
 | what | seen |
 |---|---|
 ${rows.join("\n")}
-`,
-    );
+`;
+    if (undated(page) !== undated(readFileSync(PAGE, "utf8"))) writeFileSync(PAGE, page);
   }
+}
+
+function undated(text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\d/, "");
 }

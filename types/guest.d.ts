@@ -6,4 +6,5 @@
 /// <reference path="./web.d.ts" />
 /// <reference path="./node.d.ts" />
 /// <reference path="./node-io.d.ts" />
+/// <reference path="./node-net.d.ts" />
 export {};

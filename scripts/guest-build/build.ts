@@ -20,7 +20,7 @@ const CORE = "core";
 /** What runs when a cell starts. The last one is Rolldown's own runtime. */
 const AT_ONCE: readonly string[] = [MAIN, CORE, "rolldown-runtime"];
 const CORE_FILES =
-  /[\\/](?:sandbox[\\/]guest[\\/](?:boot|turn|api)[\\/][^\\/]+|protocol[\\/](?!guest-surface[\\/](?:absent|api-members)).+)\.[jt]s$/;
+  /[\\/](?:sandbox[\\/]guest[\\/](?:boot|turn|api)[\\/][^\\/]+|protocol[\\/](?!guest-surface[\\/](?:absent|api-members|connect-faults)).+)\.[jt]s$/;
 
 /**
  * Gives a script whose value is the table of entry points. Each lazily loaded part of the library is a chunk of its

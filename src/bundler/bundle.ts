@@ -11,7 +11,7 @@ import { bundler } from "./bundler.ts";
 import type { Bundled } from "./bundler.ts";
 import { readsFiles } from "./imports.ts";
 import { sourceMap } from "./messages.ts";
-import type { Builtin, BundleScan } from "./messages.ts";
+import type { Builtin, BundleRequest, BundleScan } from "./messages.ts";
 
 export interface PluginBundle {
   /** The body of a CommonJS module. */
@@ -41,10 +41,21 @@ const NO_MAP = `{"version":3,"sources":[],"mappings":""}`;
 
 /**
  * `adapter` is the text of a virtual entry, which imports the real one as ADAPTED and so never mentions paths of the
- * host. `ownsRoot`: the whole folder is the plugin's.
+ * host. `ownsRoot`: the whole folder is the plugin's. `isLiteral`: see BundleRequest.
  */
-export async function bundleFile(root: string, entry: string, adapter?: string, ownsRoot = false): Promise<PluginBundle> {
-  return checked(await builtFile(root, entry, adapter, ownsRoot, false));
+export async function bundleFile(
+  root: string,
+  entry: string,
+  adapter?: string,
+  { ownsRoot = false, isLiteral = false } = {},
+): Promise<PluginBundle> {
+  try {
+    return checked(await builtFile(root, entry, adapter, { ownsRoot, isLiteral }));
+  } catch (error) {
+    // With all that packages bring along, it may be too large.
+    if (isLiteral && error instanceof CreelError && error.code === "ERR_PLUGIN_SIZE") return bundleFile(root, entry, adapter, { ownsRoot });
+    throw error;
+  }
 }
 
 /**
@@ -57,7 +68,7 @@ export async function bundleAndScan(
   adapter: string | undefined,
   isPortable = false,
 ): Promise<{ bundle: PluginBundle; scan: BundleScan }> {
-  const built = await builtFile(root, entry, adapter, true, true, isPortable);
+  const built = await builtFile(root, entry, adapter, { ownsRoot: true, scans: true, isPortable });
   if (!built.scan) throw new CreelError("ERR_PLUGIN_BUNDLE", { detail: "the bundler did not scan its code" });
   return { bundle: checked(built), scan: built.scan };
 }
@@ -79,11 +90,9 @@ function builtFile(
   root: string,
   entry: string,
   adapter: string | undefined,
-  ownsRoot: boolean,
-  scans: boolean,
-  isPortable = false,
+  how: Pick<BundleRequest, "ownsRoot" | "scans" | "isPortable" | "isLiteral">,
 ): Promise<Bundled> {
-  const request = { cwd: root, root, ownsRoot, scans, isPortable };
+  const request = { cwd: root, root, ...how };
   return named(
     basename(entry),
     adapter === undefined
@@ -101,20 +110,20 @@ const MAX_TEXTS = 64;
 const MAX_TEXT_BYTES = 256 * 1024;
 
 /** For plugins given as text: they have no folder, so they can only import packages. */
-export function bundleText(source: string): Promise<PluginBundle> {
+export function bundleText(source: string, isLiteral = false): Promise<PluginBundle> {
   const cwd = process.cwd();
-  const key = createHash("sha256").update(`${cwd}\0${source}`).digest("base64");
+  const key = createHash("sha256").update(`${cwd}\0${isLiteral}\0${source}`).digest("base64");
   const known = texts.get(key);
   texts.delete(key);
-  const made = known ?? bundleNewText(cwd, source, () => texts.delete(key));
+  const made = known ?? bundleNewText(cwd, source, isLiteral, () => texts.delete(key));
   texts.set(key, made);
   if (texts.size > MAX_TEXTS) texts.delete(texts.keys().next().value!);
   return made;
 }
 
-async function bundleNewText(cwd: string, source: string, forget: () => void): Promise<PluginBundle> {
+async function bundleNewText(cwd: string, source: string, isLiteral: boolean, forget: () => void): Promise<PluginBundle> {
   try {
-    const made = await named(INLINE, bundler.bundle({ cwd, input: INLINE, hasText: true }, source));
+    const made = await named(INLINE, bundler.bundle({ cwd, input: INLINE, hasText: true, isLiteral }, source));
     // Not cached: the files may change.
     if (made.files > 0 || made.code.length > MAX_TEXT_BYTES) forget();
     return checked(made);

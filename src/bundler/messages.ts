@@ -21,6 +21,8 @@ export interface BundleRequest {
   readonly scans?: boolean;
   /** The bundle leaves this machine: no comment in it names a path, which would also differ between machines. */
   readonly isPortable?: boolean;
+  /** For debuggers: each of the author's variables and statements is kept, also those that could be folded away. */
+  readonly isLiteral?: boolean;
   /** The body is a finished bundle, from `creel pack`: it is scanned, and not built. `input` is its name. */
   readonly isBuilt?: true;
 }

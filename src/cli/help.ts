@@ -62,7 +62,8 @@ export function exitCodes({ exits = { ok: "done", failed: "failed" }, asks }: Ve
   return `0 ${exits.ok}, 1 ${exits.failed}, 2 wrong usage${asks ? ", 130 interrupted at a question (Ctrl-C, Ctrl-D, closed terminal)" : ""}`;
 }
 
-export function signature(name: string, { type, choices, value, multiple }: Option): string {
+export function signature(name: string, { type, choices, value, multiple, isOptional }: Option): string {
+  if (isOptional) return `--${name}[=<${value ?? "value"}>]`;
   const placeholder = type === "string" ? ` <${choices?.join("|") ?? value ?? "value"}>` : "";
   return `--${name}${placeholder}${multiple ? " …" : ""}`;
 }

@@ -30,9 +30,14 @@ export function parse(verb: Verb, args: readonly string[]): Parsed {
     Object.entries(options).map(([name, { type, multiple }]) => [name, { type, multiple: multiple === true }]),
   );
   const fix = `run "creel ${verb.name} --help" for its options`;
+  const optional = new Set(Object.entries(options).flatMap(([name, { isOptional }]) => (isOptional ? `--${name}` : [])));
   let parsed;
   try {
-    parsed = parseArgs({ args: [...args], options: { ...config, h: { type: "boolean", short: "h" } }, allowPositionals: true });
+    parsed = parseArgs({
+      args: args.map((arg) => (optional.has(arg) ? `${arg}=` : arg)),
+      options: { ...config, h: { type: "boolean", short: "h" } },
+      allowPositionals: true,
+    });
   } catch (error) {
     throw new UsageError(complaint(error as Error, Object.keys(options)), fix);
   }

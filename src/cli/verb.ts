@@ -11,6 +11,8 @@ export interface Option {
   readonly type: "boolean" | "string";
   /** May be given several times. */
   readonly multiple?: true;
+  /** Its value may be left out, and is "" then; it is given as `--name=value`. */
+  readonly isOptional?: true;
   /** The only values it takes. */
   readonly choices?: readonly string[];
   /** How the value is called in the help. */

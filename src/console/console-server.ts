@@ -14,6 +14,7 @@ import { toWire } from "../protocol/serve.ts";
 import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { ConsoleHost } from "./console-host.ts";
+import type { ConsoleTools } from "./console-tools.ts";
 import { Feed } from "./feed.ts";
 import { METHODS } from "./methods.ts";
 import { openMetrics } from "./metrics.ts";
@@ -24,6 +25,7 @@ import { Sessions } from "./sessions.ts";
 import type { Scope } from "./sessions.ts";
 
 export type { ConsoleHost } from "./console-host.ts";
+export type { ConsoleTools } from "./console-tools.ts";
 
 export interface ConsoleOptions {
   /** 0 (the default): any free one. */
@@ -34,6 +36,8 @@ export interface ConsoleOptions {
   readonly readOnly?: boolean;
   /** Holds the token of /metrics, for its owner alone. Default: `console-token` in the host's state folder; without one, no file. */
   readonly tokenFile?: string;
+  /** Replays, permissions and updates; `creel console` has them. Without them the page names the commands. */
+  readonly tools?: ConsoleTools;
   readonly logger?: Logger;
 }
 
@@ -42,6 +46,8 @@ export interface ConsoleServer extends AsyncDisposable {
   /** Without a code: it opens no door. */
   readonly origin: string;
   readonly tokenFile: string | undefined;
+  /** Pages that are shown now; a hidden tab is none. Without one, nothing is asked of the host but a sample of measurements. */
+  readonly openPages: number;
   /** An address to open: it works once, within a minute. */
   newAddress(): string;
   close(): Promise<void>;
@@ -52,7 +58,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1"]);
 
 /** Rejects with a CreelError. */
 export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = {}): Promise<ConsoleServer> {
-  const { port = 0, address = "127.0.0.1", readOnly = false, logger = defaultLogger() } = options;
+  const { port = 0, address = "127.0.0.1", readOnly = false, tools, logger = defaultLogger() } = options;
   // SECURITY: test/console/security.test.ts
   if (!LOOPBACK.has(address)) throw new CreelError("ERR_CONSOLE_ADDRESS", { address });
   const sessions = new Sessions(readOnly ? ["read"] : ["read", "act"]);
@@ -77,8 +83,8 @@ export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = 
   const bound = (server.address() as AddressInfo).port;
   const literal = address === "::1" ? "[::1]" : address;
   for (const name of [literal, "localhost"]) names.add(`${name}:${bound}`);
-  const feed = new Feed(host, { log });
-  const handler = handlerOf({ host, feed, sessions });
+  const feed = new Feed(host, { log, hasTools: tools !== undefined });
+  const handler = handlerOf({ host, feed, sessions, tools });
   const tokenFile = await written(options.tokenFile ?? (host.stateDir && join(host.stateDir, "console-token")), sessions);
   // Calls that need an approval wait for an answer from here, though their gateway may have nobody to ask.
   const endOffer = readOnly ? undefined : host.offerAnswers();
@@ -93,18 +99,29 @@ export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = 
   };
   const close = (): Promise<void> => (closing ??= shut());
   const origin = `http://${literal}:${bound}`;
-  return { port: bound, origin, tokenFile, newAddress: () => `${origin}/#${sessions.newCode()}`, close, [Symbol.asyncDispose]: close };
+  return {
+    port: bound,
+    origin,
+    tokenFile,
+    get openPages() {
+      return feed.openPages;
+    },
+    newAddress: () => `${origin}/#${sessions.newCode()}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 interface Parts {
   readonly host: ConsoleHost;
   readonly feed: Feed;
   readonly sessions: Sessions;
+  readonly tools: ConsoleTools | undefined;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-function handlerOf({ host, feed, sessions }: Parts): Handler {
+function handlerOf({ host, feed, sessions, tools }: Parts): Handler {
   const by = `${userInfo().username} (console)`;
   return async (request, response) => {
     const { method, url = "/", headers } = request;
@@ -133,7 +150,7 @@ function handlerOf({ host, feed, sessions }: Parts): Handler {
     const parsed = found.params.safeParse(body.params ?? {});
     if (!parsed.success) return refuse(request, response, 400);
     try {
-      answer(request, response, 200, { ok: (await found.run({ host, feed, by }, parsed.data)) ?? null });
+      answer(request, response, 200, { ok: (await found.run({ host, feed, tools, by }, parsed.data)) ?? null });
     } catch (error) {
       answer(request, response, 200, { error: toWire(error) });
     }

@@ -13,11 +13,13 @@ import { Samples } from "./samples.ts";
 
 export interface FeedOptions {
   readonly log: (error: unknown) => void;
+  readonly hasTools: boolean;
 }
 
 export class Feed implements Disposable {
   readonly #host: ConsoleHost;
   readonly #log: (error: unknown) => void;
+  readonly #hasTools: boolean;
   readonly #readers = new Set<Reader>();
   readonly #incidents: Incidents;
   readonly #samples = new Samples();
@@ -35,13 +37,18 @@ export class Feed implements Disposable {
   readonly #sent = new Map<string, string>();
   #endLogs: (() => void) | undefined;
 
-  constructor(host: ConsoleHost, { log }: FeedOptions) {
+  constructor(host: ConsoleHost, { log, hasTools }: FeedOptions) {
     this.#host = host;
+    this.#hasTools = hasTools;
     this.#log = log;
     this.#incidents = new Incidents(host, (incident) => this.#heard(incident));
     this.#sampler = setInterval(() => void this.#sample(), LIMITS.console.sampleMs);
     this.#sampler.unref();
     void this.#sample();
+  }
+
+  get openPages(): number {
+    return this.#readers.size;
   }
 
   get samples(): Samples["all"] {
@@ -66,7 +73,7 @@ export class Feed implements Disposable {
     if (response.destroyed) return;
     const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
     reader.latest("hello", () => ({
-      hello: { host: id, scopes, now: Date.now(), beatMs: LIMITS.console.beatMs },
+      hello: { host: id, scopes, now: Date.now(), beatMs: LIMITS.console.beatMs, hasTools: this.#hasTools },
       away: this.#away,
       runs: ended.map(slim),
       flying: runs.filter(({ wallMs }) => wallMs === undefined).map(slim),

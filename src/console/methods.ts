@@ -4,8 +4,10 @@
  */
 import * as z from "zod";
 import { APPROVAL_DECISIONS } from "../protocol/hooks/tool.ts";
+import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { ConsoleHost } from "./console-host.ts";
+import type { ConsoleTools } from "./console-tools.ts";
 import { explained } from "./explained-run.ts";
 import type { Feed } from "./feed.ts";
 import type { Scope } from "./sessions.ts";
@@ -13,6 +15,7 @@ import type { Scope } from "./sessions.ts";
 export interface MethodContext {
   readonly host: ConsoleHost;
   readonly feed: Feed;
+  readonly tools: ConsoleTools | undefined;
   /** Who acts, for the ledger. */
   readonly by: string;
 }
@@ -27,13 +30,21 @@ const name = z.string().min(1).max(LIMITS.call.nameChars);
 const nothing = z.strictObject({});
 const ofPlugin = z.strictObject({ plugin: name });
 
+const ofRun = z.strictObject({ runId: name });
+const ofPermission = z.strictObject({ plugin: name, key: z.string().min(1).max(LIMITS.fetch.urlChars) });
+
+function toolsOf({ tools }: MethodContext): ConsoleTools {
+  if (!tools) throw new CreelError("ERR_CONSOLE_TOOLS");
+  return tools;
+}
+
 function method<S extends z.ZodType>(scope: Method["scope"], params: S, run: Method<S>["run"]): Method {
   return { scope, params, run: run as Method["run"] };
 }
 
 export const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({
-    run: method("read", z.strictObject({ runId: name }), async ({ host }, { runId }) => {
+    run: method("read", ofRun, async ({ host }, { runId }) => {
       const detail = await host.runDetail(runId);
       return detail ? explained(detail, host.plugins()) : null;
     }),
@@ -65,6 +76,21 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     // A plugin that was disabled comes back when its current version is loaded.
     enable: method("act", ofPlugin, ({ host }, { plugin }) => host.reload(plugin)),
     reload: method("act", ofPlugin, ({ host }, { plugin }) => host.reload(plugin)),
+    recorded: method("read", ofRun, async ({ tools }, { runId }) => (await tools?.recorded(runId)) ?? null),
+    rerun: method(
+      "act",
+      z.strictObject({ runId: name, event: z.record(z.string(), z.unknown()).optional() }),
+      (context, { runId, event }) => toolsOf(context).rerun(runId, event),
+    ),
+    bisect: method("act", ofRun, (context, { runId }) => toolsOf(context).bisect(runId)),
+    whatIf: method("act", z.strictObject({ plugin: name, withoutPermission: z.string().optional() }), async (context, params) => {
+      const report = await toolsOf(context).whatIf(params.plugin, params.withoutPermission);
+      return { ...report, differences: report.differences.slice(0, LIMITS.console.differences) };
+    }),
+    refused: method("read", ofPlugin, async ({ tools }, { plugin }) => (await tools?.refused(plugin)) ?? null),
+    grantPermission: method("act", ofPermission, (context, { plugin, key }) => toolsOf(context).changePermission("grant", plugin, key)),
+    revokePermission: method("act", ofPermission, (context, { plugin, key }) => toolsOf(context).changePermission("revoke", plugin, key)),
+    reviewUpdate: method("act", ofPlugin, (context, { plugin }) => toolsOf(context).reviewUpdate(plugin)),
     release: method("act", ofPlugin, ({ host }, { plugin }) => host.release(plugin)),
   }),
 );

@@ -23,6 +23,7 @@ const EMPTY: Omit<PluginStats, "duration"> = {
   refusals: {},
   permissionUses: {},
   droppedLogLines: 0,
+  deliveries: {},
 };
 
 function added(sum: PluginStats, one: PluginStats): PluginStats {
@@ -40,6 +41,7 @@ function added(sum: PluginStats, one: PluginStats): PluginStats {
     refusals: addedCounts(sum.refusals, one.refusals),
     permissionUses: addedCounts(sum.permissionUses, one.permissionUses),
     droppedLogLines: sum.droppedLogLines + one.droppedLogLines,
+    deliveries: addedCounts(sum.deliveries, one.deliveries),
   };
 }
 

@@ -21,6 +21,7 @@ export function openMetrics(stats: HostStats): string {
   machine(text, stats);
   approvals(text, plugins, stats);
   services(text, plugins, stats);
+  deliveries(text, plugins, stats);
   return text.end();
 }
 
@@ -101,6 +102,19 @@ function services(text: Exposition, plugins: readonly PluginStats[], { recursion
   text.sample("creel_audit_dropped_total", {}, auditDropped);
   text.family("creel_log_lines_dropped", "counter", "Log lines of plugins beyond their limit.");
   for (const { plugin, droppedLogLines } of plugins) text.sample("creel_log_lines_dropped_total", { plugin }, droppedLogLines);
+}
+
+function deliveries(text: Exposition, plugins: readonly PluginStats[], { outbox }: HostStats): void {
+  text.family("creel_deliveries", "counter", "Attempts to deliver events of durable hooks, by how they ended.");
+  for (const { plugin, deliveries: ended } of plugins) text.counts("creel_deliveries", { plugin }, "status", ended);
+  if (!outbox) return;
+  text.family("creel_outbox_events", "gauge", "Events of durable hooks that wait, and that were given up.");
+  text.sample("creel_outbox_events", { state: "waiting" }, outbox.waiting);
+  text.sample("creel_outbox_events", { state: "dead" }, outbox.dead);
+  text.family("creel_outbox_bytes", "gauge", "Size of these events.", "bytes");
+  text.sample("creel_outbox_bytes", {}, outbox.bytes);
+  text.family("creel_outbox_limit_bytes", "gauge", "What they may take now; an event beyond it is refused.", "bytes");
+  text.sample("creel_outbox_limit_bytes", {}, outbox.limitBytes);
 }
 
 class Exposition {

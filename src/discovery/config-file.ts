@@ -23,12 +23,34 @@ export function stateDirOf({ stateDir }: CreelConfig, base: string): string | un
 /** The key of the lock, from where the configuration says; undefined: the lock has none. Errors name the place, never the key. */
 export async function lockKeyOf({ lockKey }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
   if (lockKey === undefined) return undefined;
-  const { env, file } = lockKey;
-  const wrong = (detail: string): CreelError =>
-    new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `lockKey.${env === undefined ? "file" : "env"}`, detail });
+  const wrong = wrongAt("lockKey", lockKey);
+  return checkedLockKey(await readPlace(lockKey, base, wrong), wrong);
+}
+
+/** The URL of the shared database; undefined: there is none. Errors name the place, never the URL, which holds a password. */
+export async function databaseUrlOf({ kv }: CreelConfig, base: string): Promise<string | undefined> {
+  if (kv === undefined) return undefined;
+  const wrong = wrongAt("kv.postgres", kv.postgres);
+  const url = await readPlace(kv.postgres, base, wrong);
+  if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url)) throw wrong("it is not a URL that begins with postgres://");
+  return url;
+}
+
+/** A variable of the environment, or a file. */
+interface Place {
+  readonly env?: string | undefined;
+  readonly file?: string | undefined;
+}
+
+function wrongAt(field: string, { env }: Place): (detail: string) => CreelError {
+  return (detail) =>
+    new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `${field}.${env === undefined ? "file" : "env"}`, detail });
+}
+
+async function readPlace({ env, file }: Place, base: string, wrong: (detail: string) => CreelError): Promise<string> {
   const text = env === undefined ? await readKeyFile(resolveFrom(base, file!), wrong) : process.env[env];
   if (text === undefined) throw wrong(`the variable ${env} is not set`);
-  return checkedLockKey(text, wrong);
+  return text;
 }
 
 /** SECURITY: a key that can be guessed seals nothing. test/contract/installed.test.ts */

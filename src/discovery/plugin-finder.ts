@@ -227,8 +227,9 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
   const ownConfig = { ...entry?.config, ...config };
   const allGrants = { ...accepted?.grants, ...entry?.grants, ...grants };
   const isOff = entry?.enabled === false || off !== undefined;
-  // Jobs that it scheduled earlier must find it.
-  const maySleep = !isOff && !allGrants.schedule;
+  const allHooks = { ...accepted?.hooks, ...entry?.hooks, ...hooks };
+  // Jobs that it scheduled earlier must find it; and which of its hooks are durable is known once it has loaded.
+  const maySleep = !isOff && !allGrants.schedule && allHooks.durable !== true;
   const budget = pluginBudget({ ...entry?.limits, ...limits }, all.limits);
   return {
     id,
@@ -246,7 +247,7 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
     config: ownConfig,
     visibleConfig: visibleConfig(all, id, ownConfig),
     contractTools,
-    hooks: { ...accepted?.hooks, ...entry?.hooks, ...hooks },
+    hooks: allHooks,
     grants: allGrants,
     acceptedHooks: accepted?.names,
     acceptedFunctions: accepted?.functions,
@@ -260,7 +261,7 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
     gatewayTime: new GatewayTime(budget.gatewayMs.value),
     laneShare: new CpuShare(undefined, LIMITS.lane.shareMs),
     slowWhy: undefined,
-    makeBundle: () => bundleSource(source),
+    makeBundle: (isLiteral) => bundleSource(source, isLiteral),
     sourcePlace: () => placeOfSource(source),
     bundle: undefined,
     status: isOff ? "disabled" : maySleep && activationHooks ? "asleep" : "loading",

@@ -25,14 +25,14 @@ export async function placeOfSource(source: PluginSource): Promise<SourcePlace> 
   return { root: source.adapter === undefined ? (await findPlugin(source.path)).root : dirname(source.path) };
 }
 
-/** Rejects with a CreelError. */
-export async function bundleSource(source: PluginSource): Promise<PluginBundle> {
+/** `isLiteral`: for debuggers, see BundleRequest. Rejects with a CreelError. */
+export async function bundleSource(source: PluginSource, isLiteral: boolean): Promise<PluginBundle> {
   if ("bundle" in source) return source.bundle();
-  if ("source" in source) return bundleText(source.source);
+  if ("source" in source) return bundleText(source.source, isLiteral);
   if (source.adapter !== undefined) {
     await checkScript(source.path);
-    return bundleFile(dirname(source.path), source.path, source.adapter);
+    return bundleFile(dirname(source.path), source.path, source.adapter, { isLiteral });
   }
   const { root, entry, adapter, ownsRoot } = await findPlugin(source.path);
-  return bundleFile(root, entry, adapter, ownsRoot);
+  return bundleFile(root, entry, adapter, { ownsRoot, isLiteral });
 }

@@ -38,13 +38,19 @@ import { Approvals } from "./run/approvals/approvals.ts";
 import type { RequestApproval } from "./run/approvals/approvals.ts";
 import type { RunInput } from "./run/run-input.ts";
 import { RunDispatcher } from "./run-dispatcher.ts";
+import { Connections, connectServices } from "./services/connect/connect.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
+import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
+import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
+import type { OtelApi } from "./telemetry/otel-api.ts";
+import { Tracing } from "./telemetry/tracing.ts";
+import type { TelemetryOptions } from "./telemetry/tracing.ts";
 import type { Secrets } from "./services/secrets/secrets.ts";
 import { Services } from "./services/services.ts";
 import { Sessions, sessionServices } from "./services/session/session.ts";
@@ -75,6 +81,8 @@ export interface HostOptions {
   readonly isStrict: boolean;
   /** Observe hooks whose events are kept until their plugins have them; needs a state folder. */
   readonly durable: ReadonlySet<string>;
+  /** Does the operator let a plugin choose durable hooks? */
+  readonly mayBeDurable: boolean;
   readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
   /** Approvals: may `timeoutBehavior: "allow"` let a call run although the user did not answer? */
   readonly allowOnTimeout: boolean;
@@ -82,6 +90,8 @@ export interface HostOptions {
   readonly isAnswerable: boolean;
   /** The folder for everything that must survive a restart; undefined: nothing survives. */
   readonly stateDir: string | undefined;
+  /** A database for the stores of plugins that several hosts share. */
+  readonly sharedKv?: SharedKv | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
@@ -98,6 +108,10 @@ export interface HostOptions {
   readonly network?: Network | undefined;
   /** The plugin that a debugger may attach to; undefined: none. */
   readonly inspect?: InspectOptions | undefined;
+  /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
+  readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
+  /** Instead of a debugger that connects. */
+  readonly inspectSession?: InspectSession | undefined;
 }
 
 export type HostParts = ReturnType<typeof compose>;
@@ -135,17 +149,19 @@ export function compose(options: HostOptions) {
           isHook: (name) => Object.hasOwn(hooks, name),
           logger,
         });
-  const registry = new Registry(hooks, options.hasInternal, callCounts);
+  const registry = new Registry(hooks, options.hasInternal, callCounts, options.durable);
   const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
   const functionCalls = new FunctionCalls(functions, logger);
   const pluginServices = new PluginServices(functions, logger);
+  const { telemetry } = options;
+  const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
     events,
     file: stateDir === undefined ? undefined : new QuarantineFile(stateDir, logger),
     quarantine: (plugin) => plugins.quarantine(plugin),
     pause: (plugin, isPaused) => plugins.pause(plugin, isPaused),
   });
-  const inspector = options.inspect && new Inspector(options.inspect);
+  const inspector = options.inspect && new Inspector(options.inspect, options.inspectSession);
   const plugins = new Plugins({
     inspected: options.inspect?.plugin,
     registry,
@@ -189,7 +205,7 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger });
+  const kv = new Kv({ stateDir, causes, logger, shared: options.sharedKv });
   const schedule = new Schedule({ stateDir, causes, logger, functions, plugins: () => plugins.list() });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
@@ -210,11 +226,16 @@ export function compose(options: HostOptions) {
       usage?.requested(plugin, url, method, isGranted);
     },
   });
+  const connections = new Connections({
+    isOffline: (target) => options.network?.answers(new URL(`http://${target}`)) === true,
+    onMatch: (plugin, target, isGranted) => usage?.connected(plugin, target, isGranted),
+  });
   const services = new Services(
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
-      fetchServices(fetches, causes, guard),
+      fetchServices(fetches, causes, guard, tracing),
+      connectServices(connections),
       updateServices(functionCalls.updates),
       unknownApiServices(),
       kvServices(kv),
@@ -257,6 +278,7 @@ export function compose(options: HostOptions) {
     measurements,
     history,
     recorder,
+    tracing,
     isUnrecorded: options.isUnrecorded,
   });
   const runs = new RunDispatcher({
@@ -276,9 +298,20 @@ export function compose(options: HostOptions) {
     logger,
   });
   const durable: Durable | undefined =
-    stateDir === undefined || options.durable.size === 0
+    stateDir === undefined || (options.durable.size === 0 && !options.mayBeDurable)
       ? undefined
-      : new Durable({ stateDir, hooks, durable: options.durable, runs, registry, plugins, causes, events, logger });
+      : new Durable({
+          stateDir,
+          hooks,
+          durable: options.durable,
+          mayBeDurable: options.mayBeDurable,
+          runs,
+          registry,
+          plugins,
+          causes,
+          events,
+          logger,
+        });
   const idle = idleFailures(failure, hooks);
   for (const [hook, diagnostic] of idle) logger.warn({ hook, diagnostic }, "a setting has no effect");
   secrets.publishTo(events);

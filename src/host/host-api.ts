@@ -48,6 +48,15 @@ export interface RunOptions {
   readonly remember?: boolean;
 }
 
+/** What `emit` takes for an event of a durable hook. */
+export interface EmitOptions {
+  /**
+   * Becomes `ctx.delivery.id`, at most 64 characters. For an event that is emitted again because the caller does not know whether it was
+   * kept: while the first one waits for its plugins, the second adds nothing; later, plugins see the same id. Default: a random one.
+   */
+  readonly id?: string;
+}
+
 /** An event of a durable hook. */
 export interface Emitted {
   readonly kept: Promise<void>;
@@ -77,7 +86,12 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
    * Observe hooks: returns at once, never throws. Of a durable hook it returns `kept`, a promise that resolves once the event is
    * committed to the outbox and rejects if it cannot be; a rejection that nobody awaits is only logged.
    */
-  emit<N extends NamesOfKind<T, "observe">>(hook: N, event: EventOf<T[N]>, ctx?: ContextOf<T[N]>): Emitted | undefined;
+  emit<N extends NamesOfKind<T, "observe">>(
+    hook: N,
+    event: EventOf<T[N]>,
+    ctx?: ContextOf<T[N]>,
+    options?: EmitOptions,
+  ): Emitted | undefined;
   /** The sync kind: blocks the caller for at most the handlers' budgets. */
   runSync<N extends NamesOfKind<T, "sync">>(
     hook: N,

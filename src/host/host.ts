@@ -23,7 +23,7 @@ import type { HostOptions, HostParts } from "./compose.ts";
 import type { Durable } from "./durable/durable.ts";
 import type { FunctionCallOptions, FunctionTarget } from "./functions/function-calls.ts";
 import type { DeclaredFunction } from "./functions/functions.ts";
-import type { Emitted, Host, ReloadOptions, RunOptions, SyncRunOptions } from "./host-api.ts";
+import type { EmitOptions, Emitted, Host, ReloadOptions, RunOptions, SyncRunOptions } from "./host-api.ts";
 import { Forgotten } from "./forgotten.ts";
 import { closeParts, lanesReached, openParts, openSyncLines } from "./lifecycle.ts";
 import type { Plugin } from "./plugins/plugin.ts";
@@ -94,8 +94,13 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     return runs.run(hook, event, ctx, options) as Promise<Outcome<ResultOf<T[N]>, DecisionOf<T[N]>>>;
   }
 
-  emit<N extends NamesOfKind<T, "observe">>(hook: N, event: EventOf<T[N]>, ctx?: ContextOf<T[N]>): Emitted | undefined {
-    if (this.#durable?.takes(hook)) return this.#durable.emit(hook, event, ctx);
+  emit<N extends NamesOfKind<T, "observe">>(
+    hook: N,
+    event: EventOf<T[N]>,
+    ctx?: ContextOf<T[N]>,
+    options?: EmitOptions,
+  ): Emitted | undefined {
+    if (this.#durable?.takes(hook)) return this.#durable.emit(hook, event, ctx, options);
     this.#runs.emit(hook, event, ctx);
     return undefined;
   }
@@ -214,7 +219,8 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   }
 
   async stats(): Promise<HostStats> {
-    return hostStats(this.#parts);
+    const outbox = await this.#durable?.report();
+    return { ...hostStats(this.#parts), ...(outbox && { outbox }) };
   }
 
   pids(): number[] {

@@ -50,6 +50,11 @@ export interface RunDispatcherOptions {
   readonly logger: Logger;
 }
 
+/** `except`: without the handlers of these plugins, which get the event from the outbox. */
+export interface DispatchOptions extends RunOptions {
+  readonly except?: ReadonlySet<string>;
+}
+
 const NO_CALLS: readonly never[] = Object.freeze([]);
 
 /** The options of a delivery from the outbox. */
@@ -94,7 +99,7 @@ export class RunDispatcher {
   }
 
   /** Not an async function: on this path every promise counts. */
-  run(name: string, event: unknown, context?: unknown, options?: RunOptions): Promise<Outcome> {
+  run(name: string, event: unknown, context?: unknown, options?: DispatchOptions): Promise<Outcome> {
     const plan = this.#registry.plan(name);
     try {
       const hook = this.#hook(name);
@@ -174,7 +179,7 @@ export class RunDispatcher {
     hook: AnyHook,
     event: unknown,
     context: unknown,
-    options: RunOptions = {},
+    options: DispatchOptions = {},
   ): Promise<Outcome> {
     const { signal, plugin } = options;
     signal?.throwIfAborted();
@@ -327,9 +332,12 @@ export class RunDispatcher {
   }
 }
 
-function only(plan: Plan, { plugin, priority }: SyncRunOptions = {}): Plan {
-  if (plugin === undefined && priority === undefined) return plan;
+function only(plan: Plan, { plugin, priority, except }: Pick<DispatchOptions, "plugin" | "priority" | "except"> = {}): Plan {
+  if (plugin === undefined && priority === undefined && except === undefined) return plan;
   return plan.filter(
-    (handler) => (plugin === undefined || handler.plugin.id === plugin) && (priority === undefined || handler.priority === priority),
+    (handler) =>
+      (plugin === undefined || handler.plugin.id === plugin) &&
+      (priority === undefined || handler.priority === priority) &&
+      except?.has(handler.plugin.id) !== true,
   );
 }

@@ -15,10 +15,10 @@ import { shimFacts } from "./shim-facts.ts";
 const METADATA: ReadonlySet<string> = new Set(["cli-metadata", "setup-only"]);
 
 /**
- * OpenClaw undoes a reload whose services take longer than 5 s to start, and goes on with the native plugin. On a busy machine the
- * sandbox takes longer, so the service then starts without it: the plugin's gates wait for the sandbox, call by call.
+ * OpenClaw gives up on a reload whose service takes longer than 5 s to start. On a busy machine the sandbox takes longer, so the service
+ * then starts without it: the plugin's gates wait for the sandbox, call by call.
  */
-const START_MS = 3_000;
+const START_MS = 2_000;
 
 /** Registers a sandboxed plugin. Throws when the facts are not valid: the shim then keeps its gates shut. */
 export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<GatewaySdk>): void {
@@ -36,10 +36,12 @@ export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<Gateway
   api.registerService({
     id: `creel-${facts.id}`,
     start: async () => {
+      // The clock runs from here on: loading the host keeps the event loop busy, too.
+      const patience = setTimeout(START_MS, undefined, { ref: false });
       const opened = shared.ready(attachment).catch((error: unknown) => {
         api.logger.error(`creel: the sandbox did not open: ${messageOf(error)}`);
       });
-      await Promise.race([opened, setTimeout(START_MS, undefined, { ref: false })]);
+      await Promise.race([opened, patience]);
     },
     stop: () => shared.detach(attachment),
   });

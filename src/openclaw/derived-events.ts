@@ -33,18 +33,51 @@ export function registerDerived(attachment: Attachment, shared: SharedHost): voi
     api.lifecycle?.onDispose?.(stop);
   }
   if (has("beforeTurn", "afterTurn", "onTurnError") && seesConversations) turns(attachment, run, emit);
-  if (has("before_agent_start"))
-    api.on("before_prompt_build", async (event, ctx) => {
-      try {
-        const { result } = (await run("before_agent_start", event, visible(ctx))) as { result: Fields | undefined };
-        // The model is chosen by now.
-        const { modelOverride: _, providerOverride: __, ...prompt } = result ?? {};
-        return prompt;
-      } catch (error) {
-        api.logger.error(`creel: before_agent_start of ${facts.id} was not run: ${messageOf(error)}`);
-        return undefined;
-      }
-    });
+  if (has("before_agent_start")) agentStart(attachment, run);
+}
+
+/**
+ * OpenClaw ran `before_agent_start` once, before it chose the model, and kept what it said about the prompt until that was built. So does
+ * this, with the two hooks that took its place.
+ */
+function agentStart({ facts, api }: Attachment, run: (hook: string, event: unknown, ctx?: Fields) => Promise<unknown>): void {
+  /** What was said about the prompt, by run. */
+  const prompts = new Map<string, Fields>();
+  const priority = Math.max(...facts.hooks.flatMap((one) => (one.hook === "before_agent_start" ? [one.priority] : [])));
+  const request = async (event: Fields, ctx: Fields): Promise<{ model: Fields; prompt: Fields }> => {
+    try {
+      const { result } = (await run("before_agent_start", event, visible(ctx))) as { result: Fields | undefined };
+      const { modelOverride, providerOverride, ...prompt } = result ?? {};
+      return {
+        model: { ...(modelOverride !== undefined && { modelOverride }), ...(providerOverride !== undefined && { providerOverride }) },
+        prompt,
+      };
+    } catch (error) {
+      api.logger.error(`creel: before_agent_start of ${facts.id} was not run: ${messageOf(error)}`);
+      return { model: {}, prompt: {} };
+    }
+  };
+  api.on(
+    "before_model_resolve",
+    async (event, ctx) => {
+      const { model, prompt } = await request(event, ctx);
+      // A run that ends before its prompt is built leaves its entry behind.
+      if (prompts.size >= MAX_TURNS) prompts.delete(prompts.keys().next().value!);
+      prompts.set(String(ctx.runId), prompt);
+      return model;
+    },
+    { priority },
+  );
+  api.on(
+    "before_prompt_build",
+    async (event, ctx) => {
+      const runId = String(ctx.runId);
+      const known = prompts.get(runId);
+      prompts.delete(runId);
+      return known ?? (await request(event, ctx)).prompt;
+    },
+    { priority },
+  );
 }
 
 function sessions({ api }: Attachment, emit: (hook: string, event: unknown) => void, seesConversations: boolean): void {

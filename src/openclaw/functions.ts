@@ -46,9 +46,8 @@ function toolOf(attachment: Attachment, shared: SharedHost, { name, about }: Shi
         ...(signal && { signal }),
         ...(onUpdate && { onUpdate }),
       });
-      const value = valueOf(outcome);
-      if (Array.isArray((Object(value) as Fields).content)) return value;
-      return { content: [{ type: "text", text: typeof value === "string" ? value : (JSON.stringify(value) ?? "") }], details: value };
+      // As it is: OpenClaw makes the same of it as of a native tool's answer.
+      return valueOf(outcome);
     },
   };
 }

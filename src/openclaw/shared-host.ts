@@ -6,11 +6,9 @@
  * No promise in here may reject unhandled: OpenClaw ends the gateway for that.
  */
 import { dirname } from "node:path";
-import { readConfig } from "../discovery/config-file.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { CreelConfig } from "../protocol/config/config.ts";
 import type { Host } from "../host/host-api.ts";
-import { openHostWith } from "../sdk/open-host.ts";
 import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { hostLogger } from "./host-logger.ts";
 import { SessionLink } from "./session-link.ts";
@@ -104,6 +102,8 @@ export class SharedHost {
     const startedMs = performance.now();
     const [{ attachment }] = [...this.#live.values()] as [Live];
     const { stateDir, configFile } = attachment.facts;
+    // Not before a host is wanted: OpenClaw loads shims one after the other, and for commands such as `plugins inspect`, too.
+    const [{ readConfig }, { openHostWith }] = await Promise.all([import("../discovery/config-file.ts"), import("../sdk/open-host.ts")]);
     const { plugins, hooks, ...config } = await readConfig(configFile);
     this.#config = { ...config, plugins: { entries: plugins?.entries } };
     const live = [...this.#live];

@@ -55,6 +55,11 @@ export const ERRORS = {
     message: "the debugger's port {port} cannot be opened: {detail}",
     fix: 'choose another port, such as "--inspect=0" for any free one',
   },
+  ERR_INSPECT_REFUSED: {
+    audience: "author",
+    message: "the plugin cannot be inspected: {detail}",
+    fix: "try again; if it stays so, report it as an error of Creel",
+  },
   ERR_CONFIG_INVALID: {
     audience: "operator",
     message: '{source} is not valid at "{field}": {detail}',
@@ -269,6 +274,11 @@ export const ERRORS = {
     audience: "author",
     message: "with the handler's result the event would take {bytes} bytes, but the limit is {limit}",
     fix: "return less; the event and the results of earlier handlers count too",
+  },
+  ERR_CALL_RESULTS_SIZE: {
+    audience: "author",
+    message: "the results of the plugin's handlers in this run take more than {limit} bytes in total",
+    fix: "return less, or ask the operator to raise limits.bytesOut for the plugin",
   },
   ERR_CALL_RESULT_TIME: {
     audience: "author",
@@ -565,6 +575,42 @@ export const ERRORS = {
     message: "the plugin has made more than {limit} requests in {seconds} s",
     fix: "make fewer requests, and none in response to your own change",
   },
+  ERR_CONNECT_ADDRESS: {
+    audience: "operator",
+    message: "the host did not connect to {target}: its name does not resolve to a public address",
+    fix: "if you mean it, grant the address itself, or localhost, with the port",
+  },
+  ERR_CONNECT_TLS: {
+    audience: "author",
+    message: "the grant for {target} is for TLS only",
+    fix: "use tls.connect, or ask the operator for a grant without tls://",
+  },
+  ERR_CONNECT_TIMEOUT: {
+    audience: "author",
+    message: "{target} did not answer within {ms} ms",
+    fix: "try again later",
+  },
+  ERR_CONNECT_FAILED: { audience: "author", message: "the connection to {target} failed: {detail}", fix: "try again later" },
+  ERR_CONNECT_CLOSED: {
+    audience: "author",
+    message: "the connection is closed: {detail}",
+    fix: "open another one when you need it",
+  },
+  ERR_CONNECT_BUSY: {
+    audience: "author",
+    message: "the plugin already has {limit} connections open",
+    fix: "use a smaller pool, and close connections that are not needed",
+  },
+  ERR_CONNECT_RATE: {
+    audience: "author",
+    message: "the plugin has opened more than {limit} connections in {seconds} s",
+    fix: "keep a connection, and wait longer before you try again",
+  },
+  ERR_CONNECT_BYTES: {
+    audience: "author",
+    message: "the plugin's connections have carried more than {limit} bytes in {seconds} s",
+    fix: "request less at a time",
+  },
   ERR_KV_QUOTA: {
     audience: "operator",
     message: "the store may hold {limit} {what}, but this write would make it {count}; nothing was written",
@@ -579,6 +625,11 @@ export const ERRORS = {
     audience: "author",
     message: "other calls changed the entry during each of the {limit} attempts to update it",
     fix: "use increment for counters, or spread the updates over several keys",
+  },
+  ERR_KV_CLIENT: {
+    audience: "operator",
+    message: "kv.postgres is set, but the client for PostgreSQL cannot be loaded: {detail}",
+    fix: 'run "npm install postgres" beside creel, or remove kv.postgres from the configuration',
   },
   ERR_KV_RATE: {
     audience: "author",
@@ -608,7 +659,7 @@ export const ERRORS = {
   ERR_STORE_FAILED: {
     audience: "operator",
     message: "the plugin's stored data is not available: {detail}",
-    fix: "read the gateway's log, and check the permissions and free space of stateDir",
+    fix: "read the gateway's log, and check the permissions and free space of stateDir, or the database of kv.postgres",
   },
   ERR_STATE_LOCK: {
     audience: "operator",
@@ -788,6 +839,16 @@ export const ERRORS = {
     message: "no recorded run has the id {runId}",
     fix: 'run "creel replay --json" for the ids of recorded runs that differ, or record for longer with record.maxAgeHours',
   },
+  ERR_REPLAY_EVENT: {
+    audience: "operator",
+    message: "the event of run {runId} was not kept whole",
+    fix: "set record.enabled in creel.json, so that events are recorded whole",
+  },
+  ERR_INCIDENT_INVALID: {
+    audience: "author",
+    message: "{file} is not an incident of Creel: {detail}",
+    fix: 'make one with "creel explain <runId> --save <file>"',
+  },
   ERR_APPROVAL_CHANGED: {
     audience: "operator",
     message: "digest mismatch: you answered {given}, but approval {id} is about {found}",
@@ -808,10 +869,25 @@ export const ERRORS = {
     message: "the console listens on this machine only, not on {address}",
     fix: 'use 127.0.0.1 or ::1; from another machine, use "ssh -L <port>:127.0.0.1:<port>" with the same port on both sides',
   },
+  ERR_CONSOLE_GRANT: {
+    audience: "operator",
+    message: "{key} cannot be granted to {plugin} in the console: the plugin did not ask for it, or it is a risk",
+    fix: 'run "creel permissions grant {plugin} {key}", which says what the risk is and asks',
+  },
+  ERR_CONSOLE_TOOLS: {
+    audience: "operator",
+    message: "this console does not have the project's files",
+    fix: "use the command line in the folder of creel.json, or start the console there",
+  },
   ERR_CONSOLE_PAGE: {
     audience: "operator",
     message: "the console's page could not be built from the sources: {detail}",
     fix: 'run "npm ci" in the clone of Creel; an installed package contains the page',
+  },
+  ERR_TELEMETRY_API: {
+    audience: "operator",
+    message: "telemetry is on, and @opentelemetry/api cannot be loaded: {detail}",
+    fix: 'run "npm install @opentelemetry/api" beside Creel, or switch telemetry off',
   },
   ERR_HOOK_PAYLOAD: {
     audience: "operator",

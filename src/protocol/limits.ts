@@ -62,6 +62,12 @@ export const LIMITS = {
      */
     resultDepth: 1_000,
     resultValues: 20_000,
+    /**
+     * The results of one plugin in one run, in total, as a multiple of what one of its results may take. A plugin may
+     * register hundreds of handlers; without this they could make an event so long that the next plugin, which reads
+     * it, runs out of CPU time and is blamed for it.
+     */
+    resultsOfRun: 2,
     /** An error as it leaves a cell: message and stack, however they are escaped. */
     errorBytes: 64 * 1024,
     /** Requests to the host of one call. A handler that needs more is a loop. */
@@ -226,6 +232,11 @@ export const LIMITS = {
     /** Mail longer than this takes the lane a measurable time to read. The time is measured and charged to the cell. */
     mailMeasuredChars: 16 * 1024,
     /**
+     * Results that one hop brings back, except for the last one: more is read by the gateway in several turns of its
+     * event loop. Reading so many characters takes it up to 10 ms.
+     */
+    hopResultChars: 64 * 1024,
+    /**
      * Share of its lane's time that a plugin may hold over a few seconds while others live there: in turns of a
      * millisecond or more, and in turns that no call waits for. Beyond it, the plugin moves to the slow lane, without a
      * strike: it broke no budget, but other plugins wait for it. A quarter allows calls of 5 ms, fifty times a second.
@@ -267,6 +278,11 @@ export const LIMITS = {
      * earlier results that were not sent yet.
      */
     laneBytes: 12 * 1024 * 1024,
+    /**
+     * The answers to one run in a lane, in characters: the host keeps them until the last one is there. Where plugins of
+     * several cells answer, eventBytes and resultBytes for each of them.
+     */
+    answersChars: 16 * 1024 * 1024,
     /** One frame of the sandbox process's main thread: a few numbers, or a last message. */
     controlBytes: 16 * 1024,
     /** The header of a message from a lane: a few numbers. Of a reply: five numbers for each handler. */
@@ -310,6 +326,20 @@ export const LIMITS = {
     sourcesBytes: 16 * 1024 * 1024,
     /** The port that debuggers try first: Node's own. */
     port: 9_229,
+    /** V8's default; finer samples slow the plugin down. */
+    samplingUs: 500,
+    /** A profile of a call that does not end. A second has hundreds of samples of the line that matters, also on a busy machine. */
+    profileMs: 1_500,
+    /** Functions, by the way they were reached. A profile is read as a whole. */
+    profileNodes: 50_000,
+    /** A heap snapshot: as long as a string of the gateway's may be without harm. */
+    snapshotBytes: 256 * 1024 * 1024,
+    /** An incident file: a run, its event and a profile. */
+    incidentChars: 64 * 1024 * 1024,
+    /** The heap of a plugin whose memory is profiled: a snapshot needs room beside what it shows. */
+    heapMb: 512,
+    /** How often the heap of such a plugin is looked at. */
+    heapPollMs: 20,
   },
   /** Bundling a plugin. */
   bundler: {
@@ -428,6 +458,11 @@ export const LIMITS = {
     /** Results longer than this are measured, too. Beyond this level, five seconds' worth, they are refused unread. */
     resultChars: 16 * 1024,
     debtMs: 250,
+    /**
+     * How often a run comes back to one lane for results that only the host can judge, before its plugin pays for
+     * writing and sending the event again.
+     */
+    freeHops: 8,
   },
   /** `crypto.subtle`. */
   subtle: {
@@ -518,6 +553,36 @@ export const LIMITS = {
     perWindow: 300,
     windowMs: 60_000,
   },
+  /** `net` and `tls`: connections to granted hosts and ports. */
+  connect: {
+    /** Name, connection and TLS handshake. A client of a database waits ten seconds or less. */
+    openMs: 10_000,
+    /** Without a byte in either direction. Clients that keep a connection send something more often. */
+    idleMs: 300_000,
+    /** How long bytes of the plugin may wait for a server that does not read. */
+    stallMs: 30_000,
+    /** From its beginning to its end. Clients that want one for longer connect again. */
+    lifeMs: 3_600_000,
+    /** Open connections of one plugin: a usual pool has ten. Each holds a socket and about 64 KB in the gateway. */
+    open: 16,
+    /** Connections that one plugin may open per window: a client that cannot log in tries again for ever. */
+    perWindow: 120,
+    windowMs: 60_000,
+    /**
+     * Bytes of one plugin per window, of all its connections in both directions: what its share of the gateway's
+     * time allows in the same time, four times over, so that it is a bound for a fast machine.
+     */
+    bytesPerWindow: 256 * 1024 * 1024,
+    /** One piece for the plugin, which fits into a frame even six times as long. */
+    readBytes: 128 * 1024,
+    /** One write. As JSON it is at worst six times as long. */
+    writeBytes: 64 * 1024,
+    writeChars: 512 * 1024,
+    /** So many pieces come at once; then a piece waits for more to join it, longer the more there were. */
+    quickReads: 16,
+    gatherStepMs: 1,
+    gatherMs: 50,
+  },
   /** Named secrets. */
   secrets: {
     /** Shorter secrets would be found in innocent responses; longer ones do not fit a header. */
@@ -584,6 +649,15 @@ export const LIMITS = {
      */
     causeMs: 10_000,
     causes: 1_000,
+    /**
+     * A shared database that takes longer counts as away: a gate may be waiting. As long as `storage.busyMs`, what a file may take.
+     */
+    sharedMs: 2_000,
+    /** After that it is not asked again for a moment, so that not every call waits so long. */
+    sharedAwayMs: 500,
+    /** Connections of one host: a server has a hundred by default, and a plugin uses one at a time. */
+    sharedConnections: 4,
+    sharedIdleMs: 60_000,
   },
   /** `api.schedule`. */
   schedule: {
@@ -727,6 +801,10 @@ export const LIMITS = {
     fatalAttempts: 2,
     /** All rows together. Well below a disk's end: on a full disk SQLite cannot even delete. */
     quotaBytes: 64 * 1024 * 1024,
+    /** What the log of its database may take: twice `storage.logBytes`, because another thread empties it a little later. */
+    logBytes: 16 * 1024 * 1024,
+    /** Events that wait in a gateway's memory for a served host to come back: some minutes of them, and no reason to run out of memory. */
+    unsentBytes: 16 * 1024 * 1024,
     /** How often a host looks for rows that another host left behind. */
     lookMs: 5_000,
     /** The operator is told of dead letters so often, per plugin. */
@@ -923,6 +1001,8 @@ export const LIMITS = {
     runsAtOnce: 512,
     incidents: 500,
     ledger: 200,
+    /** Of a replay: as many as a person looks at; all are counted. */
+    differences: 100,
     /** One hour of measurements. */
     sampleMs: 5_000,
     samples: 720,
@@ -944,6 +1024,13 @@ export const LIMITS = {
     sliceMs: 5,
     /** Differences of a replay that are listed one by one; all are counted. */
     differences: 1_000,
+  },
+  /** Traces. */
+  telemetry: {
+    /** Tool names and ids are short; a longer text is cut. */
+    attributeChars: 256,
+    /** Runs whose timers and detached promises are linked to them. */
+    endedRuns: 512,
   },
   /** Approvals. */
   approval: {

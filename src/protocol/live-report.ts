@@ -106,6 +106,8 @@ export interface PluginStats {
   readonly refusals: Readonly<Record<string, number>>;
   readonly permissionUses: Readonly<Record<string, number>>;
   readonly droppedLogLines: number;
+  /** Attempts to deliver events of durable hooks: `delivered`, `failed` (tried again later), `dead` (given up). */
+  readonly deliveries: Readonly<Record<string, number>>;
 }
 
 export interface ProcessStats {
@@ -130,6 +132,18 @@ export interface HostStats extends Stamp {
   readonly recursions: Readonly<Record<string, number>>;
   readonly approvals: { readonly pending: number; readonly wait: Histogram };
   readonly auditDropped: number;
+  /** The outbox of durable hooks. Absent: no hook is durable, or the file cannot be read now. */
+  readonly outbox?: OutboxStats;
+}
+
+export interface OutboxStats {
+  /** Events, one for each plugin that they wait for. */
+  readonly waiting: number;
+  /** Given up, and kept for `creel dead`. */
+  readonly dead: number;
+  readonly bytes: number;
+  /** What it may hold now: less than usual if the disk is nearly full. */
+  readonly limitBytes: number;
 }
 
 /** An approval that waits for an answer. */

@@ -54,7 +54,8 @@ export const SERVE_PARAMS = {
     /** False: the host neither remembers an "always" nor uses one. */
     remember: z.boolean().optional(),
   }),
-  emit: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional() }),
+  /** `id`: of the delivery, if the hook is durable; a request is answered when the event is kept. */
+  emit: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional(), id: z.string().min(1).max(64).optional() }),
   has: z.object({ hook: name }),
   plugins: nothing,
   inspect: ofPlugin,

@@ -8,6 +8,7 @@ import { silentLogger } from "../host/report/silent-logger.ts";
 import { APPROVAL_DECISIONS } from "../protocol/hooks/tool.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { CreelConfig } from "../protocol/config/config.ts";
+import type { InspectSession } from "../host/inspect/session.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { RecordedRun } from "../protocol/recording.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
@@ -25,6 +26,8 @@ export interface ReplaySetup {
   /** What the gateway names beside the configuration. */
   readonly plugins?: readonly PluginSpec[];
   readonly isolation?: "process" | "thread";
+  /** The plugin that a debugger of this process inspects. */
+  readonly inspect?: { readonly plugin: string; readonly session: InspectSession };
 }
 
 export class ReplayHost implements AsyncDisposable {
@@ -45,12 +48,14 @@ export class ReplayHost implements AsyncDisposable {
           plugins: setup.plugins ?? [],
           gateway: { requestApproval: async () => opened?.answer() },
           logger: silentLogger,
+          ...(setup.inspect && { inspect: { plugin: setup.inspect.plugin } }),
         },
         {
           base: setup.base,
           stateDir: state.dir,
           isEager: true,
           isReplay: true,
+          ...(setup.inspect && { inspectSession: setup.inspect.session }),
           network: { answers: () => true, answer: () => Promise.reject(new CreelError("ERR_REPLAY_NETWORK")) },
           revise: (found) => revised(found, whatIf),
           ...(whatIf.order && { order: whatIf.order }),
@@ -101,8 +106,8 @@ export class ReplayHost implements AsyncDisposable {
 }
 
 function replayConfig(config: CreelConfig, whatIf: WhatIf): CreelConfig {
-  const { secrets: _, record: __, stateDir: ___, ...rest } = config;
-  const { durable: ____, ...hooks } = config.hooks ?? {};
+  const { secrets: _, record: __, stateDir: ___, telemetry: ____, ...rest } = config;
+  const { durable: _____, ...hooks } = config.hooks ?? {};
   return {
     ...rest,
     hooks,

@@ -6,7 +6,19 @@ import { suggest } from "../text/did-you-mean.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { OFFERS } from "../protocol/serve.ts";
 
-const LOCAL = ["isolation", "lanes", "config", "plugins", "hooks", "rewrites", "allowFailed", "strict", "lockKey", "inspect"] as const;
+const LOCAL = [
+  "isolation",
+  "lanes",
+  "config",
+  "plugins",
+  "hooks",
+  "rewrites",
+  "allowFailed",
+  "strict",
+  "lockKey",
+  "inspect",
+  "telemetry",
+] as const;
 const SHARED = ["connect", "gateway", "logger"] as const;
 const SPEC = ["id", "path", "source", "config", "env", "hooks", "grants", "limits", "required"] as const;
 
@@ -24,6 +36,7 @@ const EXAMPLES: Readonly<Record<OptionName, string>> = {
   lockKey: "lockKey: process.env.LOCK_KEY",
   inspect: 'inspect: { plugin: "guard" }',
   connect: 'connect: "./run/creel.sock"',
+  telemetry: "telemetry: true",
   gateway: 'gateway: { requestApproval: async () => "deny" }',
   logger: "logger: pino()",
 };

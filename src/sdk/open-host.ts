@@ -8,7 +8,9 @@ import { LIMITS } from "../protocol/limits.ts";
 import { suggest } from "../text/did-you-mean.ts";
 import { guestCode } from "../bundler/guest-code.ts";
 import { CoreHost } from "../host/host.ts";
+import type { HostOptions } from "../host/compose.ts";
 import type { Host } from "../host/host-api.ts";
+import { otelApi } from "../host/telemetry/otel-api.ts";
 import { startProcessUnit } from "../host/supervisor/launch/process-unit.ts";
 import { buildWalls } from "../host/supervisor/launch/probe.ts";
 import { wallsWanted } from "../host/supervisor/launch/plan.ts";
@@ -16,6 +18,7 @@ import { logWalls, processReport, threadReport } from "../host/supervisor/launch
 import type { WallsReport } from "../host/supervisor/launch/walls-report.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import { threadUnits } from "../host/supervisor/launch/thread-unit.ts";
+import type { PluginSpec } from "../discovery/plugin-spec.ts";
 import { resolveOptions } from "./options.ts";
 import type { InnerOptions, OpenOptions } from "./options.ts";
 import { joinHost } from "./remote/remote-host.ts";
@@ -29,9 +32,11 @@ export async function openHostWith<Own extends HookTable = {}>(
   options: OpenOptions<Own>,
   inner: InnerOptions,
 ): Promise<CoreHost<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, logger } = await resolveOptions(options, inner);
+  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, sharedKv, logger } = await resolveOptions(options, inner);
   const own = withOwn(options.hooks ?? {});
   const asGiven = options.rewrites === "isolated" ? isolated(own) : own;
+  // A dry run, a benchmark or a replay: what it emits is not kept.
+  const isTrial = inner.isBare === true || inner.isReplay === true;
   const isFirstWins = config.approvals?.plugin?.compat === "first-wins";
   if (isFirstWins) logger.warn({ setting: FIRST_WINS.setting }, FIRST_WINS.meaning);
   // Each takes a moment, once per process: build the guest's script while the walls are tried.
@@ -40,6 +45,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     guestCode(),
   ]);
   logWalls(walls, logger);
+  const telemetry = await telemetryOf(options.telemetry, config.telemetry);
   const host = new CoreHost<Catalog & Own>({
     lanes,
     lanesPerUnit: inner.lanesPerUnit ?? (isolation === "process" ? lanes : 1),
@@ -48,7 +54,8 @@ export async function openHostWith<Own extends HookTable = {}>(
     walls,
     hooks: isFirstWins ? firstWins(asGiven) : asGiven,
     failure: config.hooks?.failure ?? {},
-    durable: durableHooks(config.hooks?.durable ?? [], asGiven, stateDir),
+    durable: durableHooks(isTrial ? [] : (config.hooks?.durable ?? []), asGiven, stateDir),
+    mayBeDurable: !isTrial && mayBeDurable(config, options.plugins ?? [], stateDir),
     hasInternal: config.hooks?.internal?.enabled !== false,
     allowsFailed: options.allowFailed === true,
     isStrict: options.strict === true,
@@ -58,11 +65,14 @@ export async function openHostWith<Own extends HookTable = {}>(
     allowOnTimeout: config.approvals?.plugin?.allowOnTimeout === true,
     isAnswerable: config.approvals?.plugin?.answerable === true,
     stateDir,
+    sharedKv,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
     network: inner.network,
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,
+    telemetry,
+    inspectSession: inner.inspectSession,
     find,
     configure,
     secrets,
@@ -75,6 +85,13 @@ export async function openHostWith<Own extends HookTable = {}>(
     throw error;
   }
   return host;
+}
+
+/** The gateway's option wins over the configuration, which wins over nothing. */
+async function telemetryOf(given: OpenOptions["telemetry"], config: CreelConfig["telemetry"]): Promise<HostOptions["telemetry"]> {
+  if (given === false || (given === undefined && !config?.enabled)) return undefined;
+  const { propagate = config?.propagate ?? [], ...own } = typeof given === "object" ? given : {};
+  return { api: await otelApi(), options: { ...own, propagate } };
 }
 
 interface Units {
@@ -118,6 +135,20 @@ function durableHooks(names: readonly string[], hooks: HookTable, stateDir: stri
       throw new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `hooks.durable.${at}`, detail });
   }
   return new Set(names);
+}
+
+/** Does the operator let a plugin choose durable hooks? Throws when there is no place to keep their events. */
+function mayBeDurable(config: CreelConfig, specs: readonly PluginSpec[], stateDir: string | undefined): boolean {
+  const entries = Object.entries(config.plugins?.entries ?? {}).map(([id, { hooks }]) => [`plugins.entries.${id}.hooks`, hooks] as const);
+  const given = specs.map(({ hooks }, at) => [`plugins.${at}.hooks`, hooks] as const);
+  const found = [...entries, ...given].find(([, hooks]) => hooks?.durable === true);
+  if (found && stateDir === undefined)
+    throw new CreelError("ERR_CONFIG_INVALID", {
+      source: "the configuration",
+      field: `${found[0]}.durable`,
+      detail: "events are kept in the state folder: set stateDir",
+    });
+  return found !== undefined;
 }
 
 function withOwn(own: HookTable): HookTable {

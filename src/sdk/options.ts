@@ -7,24 +7,36 @@ import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/run/approvals/approvals.ts";
 import { readSecrets } from "../host/services/secrets/secrets.ts";
+import type { SharedKv } from "../host/services/kv/kv.ts";
 import type { Secrets } from "../host/services/secrets/secrets.ts";
 import type { InspectOptions } from "../host/inspect/inspector.ts";
+import type { InspectSession } from "../host/inspect/session.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import type { WallsPlan } from "../host/supervisor/launch/plan.ts";
 import type { Network } from "../host/services/fetch/request.ts";
+import type { TelemetryOptions } from "../host/telemetry/tracing.ts";
 import type { SessionGateway } from "../host/services/session/session.ts";
 import { firstIssue } from "../text/schema-issue.ts";
 import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Plugin } from "../host/plugins/plugin.ts";
-import { checkedLockKey, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
+import { checkedLockKey, databaseUrlOf, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
 import { checkNames, wrongOption } from "./known-options.ts";
 import { PluginFinder } from "../discovery/plugin-finder.ts";
 import type { FinderInner } from "../discovery/plugin-finder.ts";
 import { pluginSpec } from "../discovery/plugin-spec.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
 
+const telemetryOptions = z.union([
+  z.boolean(),
+  z.strictObject({
+    parent: z.custom((value) => typeof value === "function", "it must be a function").optional(),
+    propagate: z.array(z.string()).optional(),
+  }),
+]);
+
 const plainOptions = z.strictObject({
+  telemetry: telemetryOptions.optional(),
   isolation: z.enum(["process", "thread"]).optional(),
   lanes: z.int().min(1).max(64).optional(),
   config: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
@@ -77,6 +89,11 @@ export interface OpenOptions<Own extends HookTable = {}> {
    * budgets but memory are off. Default: no plugin can be inspected.
    */
   readonly inspect?: InspectOptions;
+  /**
+   * `true`: OpenTelemetry spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`, which the gateway installs
+   * beside its SDK. Adds to the configuration's `telemetry`. Default: no spans, and the package is not loaded.
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
   /** pino-compatible. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
 }
@@ -93,6 +110,8 @@ export interface Resolved {
   readonly find: (id: string) => Promise<Plugin | undefined>;
   readonly configure: (id: string, entry: PluginEntry) => void;
   readonly secrets: Secrets;
+  /** Stores of plugins that several hosts share; undefined: none. */
+  readonly sharedKv: SharedKv | undefined;
   readonly logger: Logger;
 }
 
@@ -111,13 +130,15 @@ export interface InnerOptions extends FinderInner {
   /** For tests: wraps the function that starts sandbox processes. */
   readonly units?: (start: StartUnit, walls: WallsPlan) => StartUnit;
   readonly lanesPerUnit?: number;
+  /** With `inspect`: a debugger of this process, instead of an address where one connects. */
+  readonly inspectSession?: InspectSession;
   /** For the benchmark that asks what recording costs: runs are neither recorded nor measured. */
   readonly isUnrecorded?: boolean;
 }
 
 export async function resolveOptions(options: OpenOptions<HookTable>, inner: InnerOptions = {}): Promise<Resolved> {
   checkNames(options);
-  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect } = options;
+  const { isolation, lanes, config: configOption, plugins, rewrites, allowFailed, strict, lockKey: given, inspect, telemetry } = options;
   const checked = plainOptions.safeParse({
     isolation,
     lanes,
@@ -128,6 +149,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     strict,
     lockKey: given,
     inspect,
+    telemetry,
   });
   if (!checked.success) {
     const { field, detail } = firstIssue(checked.error);
@@ -154,12 +176,15 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     isEager,
     check: ({ id, grants }) => {
       if (!inner.isReplay) secrets.check(id, grants, sources);
-      refuseKeyVariable(id, grants.env, config.lockKey?.env);
+      refuseVariable(id, grants.env, config.lockKey?.env, "is the key of the lock");
+      refuseVariable(id, grants.env, config.kv?.postgres.env, "is the address of the shared database");
     },
   });
   const found = finder.all();
   // The host awaits it later; a rejection before that must not raise `unhandledRejection`.
   found.catch(() => {});
+  // Last: nothing after it can fail and leave it open.
+  const sharedKv = inner.isBare || inner.isReplay ? undefined : await openSharedKv(config, base, logger);
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,
@@ -169,22 +194,33 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     find: (id) => finder.find(id),
     configure: (id, entry) => finder.configure(id, entry),
     secrets,
+    sharedKv,
     logger,
   };
+}
+
+async function openSharedKv(config: CreelConfig, base: string, logger: Logger): Promise<SharedKv | undefined> {
+  const url = await databaseUrlOf(config, base);
+  if (url === undefined) return undefined;
+  const { sharedKv } = await import("../host/services/kv/shared-kv.ts");
+  return sharedKv(url, config.kv!.shared, logger);
 }
 
 function wrongKey(detail: string): CreelError {
   return new CreelError("ERR_HOST_OPTIONS", { field: "lockKey", detail });
 }
 
-/** SECURITY: a plugin that knows the key of the lock could forge permissions. test/contract/installed.test.ts */
-function refuseKeyVariable(plugin: string, env: readonly string[] = [], variable: string | undefined): void {
+/**
+ * SECURITY: a plugin that knows the key of the lock could forge permissions; one that knows the shared database could read and write every
+ * plugin's entries. test/contract/installed.test.ts, test/host/services/kv/shared-kv.test.ts
+ */
+function refuseVariable(plugin: string, env: readonly string[] = [], variable: string | undefined, what: string): void {
   const at = variable === undefined ? -1 : env.indexOf(variable);
   if (at < 0) return;
   const field = `plugins.entries.${plugin}.grants.env.${at}`;
   throw new CreelError("ERR_CONFIG_INVALID", {
     source: "the configuration",
     field,
-    detail: `${variable} is the key of the lock, which no plugin may see`,
+    detail: `${variable} ${what}, which no plugin may see`,
   });
 }

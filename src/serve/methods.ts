@@ -31,7 +31,7 @@ export const METHODS: Methods = {
       ...(approvals && { requestApproval }),
       ...(remember !== undefined && { remember }),
     }),
-  emit: (host, { hook, event, ctx }) => host.emit(hook as never, event as never, ctx as never),
+  emit: (host, { hook, event, ctx, id }) => host.emit(hook as never, event as never, ctx as never, id === undefined ? {} : { id })?.kept,
   has: (host, { hook }) => host.has(hook as never),
   plugins: (host) => host.plugins(),
   inspect: (host, { plugin }) => host.inspect(plugin),

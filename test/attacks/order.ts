@@ -10,6 +10,7 @@ export interface Order {
     readonly budget: Budget;
     readonly stayMs: number;
     readonly isForced: boolean;
+    readonly clockRoom?: number;
   }[];
   /** Go on with the load until so many calls were sent. */
   readonly calls: number;

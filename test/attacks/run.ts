@@ -21,6 +21,8 @@ its call has settled is left in place for 20 s; README.md says what is judged.
   --late <seconds>    how long attacks that may still act stay, in the first round; default 20
   --stay <seconds>    leave every attack in place for so long, those that are over, too; 0: none of them
   --long <text|all>   attacks that are also run with budgets of seconds, so that they reach the limits of memory; default: those that abort V8
+  --room <n>          multiply the bounds of time by this, for a machine that others use, too; an attack then leaves as soon as the host has
+                      done what is expected of it
   --isolation <kind>  process (default) or thread; thread does not survive all of it
   --json              data on stdout instead of the table
   --help
@@ -36,6 +38,7 @@ const { values: flags } = parseArgs({
     late: { type: "string", default: "20" },
     stay: { type: "string" },
     long: { type: "string", default: "" },
+    room: { type: "string", default: "1" },
     isolation: { type: "string", default: "process" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -81,6 +84,7 @@ function schedule(rounds: number): Order["slots"] {
     const stay = {
       stayMs: given ?? (round === 0 ? Number(flags.late) * 1_000 : LATER_STAY_MS),
       isForced: given !== undefined && given > 0,
+      clockRoom: Number(flags.room),
     };
     return names.flatMap((name) => [
       { id: `${name}${suffix}`, attack: name, budget: SHORT, ...stay },

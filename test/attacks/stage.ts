@@ -32,6 +32,8 @@ export interface Slot {
   readonly stayMs: number;
   /** It stays for all of that time even if it is over. */
   readonly isForced: boolean;
+  /** More than 1: the bounds of time are multiplied by it, and the attack leaves as soon as the host has done what is expected. */
+  readonly clockRoom?: number;
 }
 
 /** The plugins of a slot: itself, and its copies. */

@@ -15,6 +15,8 @@ import type { StallSummary } from "./stalls.ts";
 
 /** The host may take this long to notice who takes its lane's time; latencies count from then on, everything else from the beginning. */
 export const NOTICE_MS = 3_000;
+/** Even an attack that the host has dealt with stays for twice this time. */
+const BRIEF_MS = 1_000;
 const QUIET_CALLS = 600;
 /** Quiet windows that are kept: the p99 of so many calls is not one bad moment. */
 const QUIET_WINDOWS = 4;
@@ -110,6 +112,8 @@ export interface StayOptions {
   readonly drives: DriveTally;
   /** Gets the tallies of the time in place. */
   readonly tallies: Tally[];
+  /** Has the host done what is expected of it? */
+  readonly isDone: () => boolean;
 }
 
 export async function leaveInPlace(options: StayOptions): Promise<Stay> {
@@ -129,19 +133,20 @@ export async function leaveInPlace(options: StayOptions): Promise<Stay> {
   return { end: over, stayedMs: performance.now() - startedMs, isFull: true, felt: undefined };
 }
 
-async function staying({ stage, slot, quiet, drives, tallies }: StayOptions): Promise<Stay> {
+async function staying({ stage, slot, quiet, drives, tallies, isDone }: StayOptions): Promise<Stay> {
   const startedMs = performance.now();
   const [noticing, noticed] = [emptyTally(), emptyTally()];
   tallies.push(noticing, noticed);
   await using _driver = new Driver(stage, slot.id, drivesOf(slot), drives);
-  const noticeMs = Math.min(NOTICE_MS, slot.stayMs / 2);
+  const noticeMs = Math.min(isBriefly(slot) ? BRIEF_MS : NOTICE_MS, slot.stayMs / 2);
   stage.load.tally = noticing;
   await sleep(noticeMs);
   const noticeSyncMs = drives.longestSyncMs;
   drives.longestSyncMs = 0;
   stage.load.tally = noticed;
   const endMs = startedMs + slot.stayMs;
-  while (performance.now() < endMs && (slot.isForced || !isUnloaded(stage, slot)))
+  await sleep(Math.min(BRIEF_MS, endMs - performance.now()));
+  while (performance.now() < endMs && (slot.isForced || !isUnloaded(stage, slot)) && !(isBriefly(slot) && isDone()))
     await sleep(Math.min(LOOK_MS, Math.max(0, endMs - performance.now())));
   stage.load.tally = emptyTally();
   tallies.push(stage.load.tally);
@@ -160,6 +165,8 @@ async function staying({ stage, slot, quiet, drives, tallies }: StayOptions): Pr
   const end = isUnloaded(stage, slot) ? `stopped after ${(stayedMs / 1_000).toFixed(0)} s` : `${(stayedMs / 1_000).toFixed(0)} s`;
   return { end, stayedMs, isFull, felt: !isFull || noticed.latenciesMs.length < FEW_CALLS ? undefined : felt };
 }
+
+const isBriefly = ({ clockRoom = 1 }: Slot): boolean => clockRoom > 1;
 
 const at = ({ latenciesMs }: Tally, q: number): number => (latenciesMs.length === 0 ? LOST_MS : quantile(latenciesMs, q));
 

@@ -17,7 +17,7 @@ import type { Heard, Slot, Stage } from "./stage.ts";
 import type { StallSummary } from "./stalls.ts";
 import { drivesOf, leaveInPlace, QUIET_AGE_MS, stallsOf } from "./stay.ts";
 import type { Quiet, Stay } from "./stay.ts";
-import { broken, isOnlyLate } from "./verdict.ts";
+import { broken, isAsExpected, isOnlyLate } from "./verdict.ts";
 
 export interface Settled {
   /** Loading is a call, too: code at the top of a file runs there, and has a budget. */
@@ -57,6 +57,8 @@ export interface Trial {
   readonly isMoved: boolean;
   readonly isStopped: boolean;
   readonly attempts: readonly Attempt[];
+  /** Bounds of time are multiplied by it. */
+  readonly clockRoom: number;
   readonly drives: DriveTally;
   readonly loot: readonly string[];
   readonly leaks: readonly string[];
@@ -100,6 +102,7 @@ export async function tryAttack(stage: Stage, slot: Slot, quiet: Quiet): Promise
       isMoved: state.isMoved,
       isStopped: state.isStopped,
       attempts,
+      clockRoom: slot.clockRoom ?? 1,
       drives,
       loot: heard.loot,
       leaks: heard.leaks,
@@ -119,7 +122,11 @@ export async function tryAttack(stage: Stage, slot: Slot, quiet: Quiet): Promise
     await stallsOf(stage);
     const lookedFromMs = performance.now();
     calls.push(...(await act(stage, slot)));
-    const stay = await leaveInPlace({ stage, slot, quiet, drives, tallies });
+    const isDone = (): boolean => {
+      state = stateOf(stage, slot);
+      return isAsExpected(made());
+    };
+    const stay = await leaveInPlace({ stage, slot, quiet, drives, tallies, isDone });
     state = stateOf(stage, slot);
     for (const id of idsOf(slot)) stage.host.disable(id);
     await stage.pardon();

@@ -29,6 +29,7 @@ const TRIAL: Trial = {
   isMoved: false,
   isStopped: false,
   attempts: [attempt({})],
+  clockRoom: 1,
   drives: { sent: 5, passed: 0, failed: 0, unserved: 0, longestSyncMs: 5, examples: [] },
   loot: [],
   leaks: [],
@@ -52,6 +53,16 @@ describe("the verdict on an attack", () => {
     expect(call({ tookMs: 750 })).toEqual([]);
     expect(call({ tookMs: 751 })).toEqual(["the call settled after 751 ms, of 500 + 250"]);
     expect(call({ status: "hung", named: [], tookMs: 30_000 })).toEqual(["the call never settled"]);
+  });
+
+  it("with room for the clocks is as strict about everything else", () => {
+    const roomy = (change: Partial<Trial>) => broken({ ...TRIAL, clockRoom: 4, ...change });
+    expect(roomy({ calls: [{ ...CALL, tookMs: 1_500 }] })).toEqual([]);
+    expect(roomy({ calls: [{ ...CALL, tookMs: 1_501 }] })).toEqual(["the call settled after 1501 ms, of 500 + 1000"]);
+    expect(roomy({ attempts: [attempt({ p99Ms: 48, longestMs: 200 })] })).toEqual([]);
+    expect(roomy({ attempts: [attempt({ p99Ms: 49, longestMs: 201 })] })).toHaveLength(2);
+    expect(roomy({ innocents: ["ledger"] })).toEqual(["ledger was blamed"]);
+    expect(roomy({ drives: { ...TRIAL.drives, passed: 1, examples: ["rm"] } })).toHaveLength(1);
   });
 
   it("for which the process was replaced has 2 s instead", () => {

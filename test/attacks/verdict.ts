@@ -74,7 +74,7 @@ export interface FeltStalls {
 }
 
 /** The median of the attempts counts, whichever of them it is: no best of several. */
-export function feltOf({ attempts }: Trial): FeltStalls {
+export function feltOf({ attempts, clockRoom }: Trial): FeltStalls {
   const felt = attempts.flatMap(({ stay }) => stay.felt ?? []);
   const of = (pick: (attempt: Attempt) => number): number => median(attempts.map(pick));
   return {
@@ -84,19 +84,21 @@ export function feltOf({ attempts }: Trial): FeltStalls {
     longestMs: of(({ stalls }) => stalls.longestMs),
     share: of(({ stalls, lookedMs }) => stalls.totalMs / lookedMs),
     mostMs: Math.max(
-      MAX_STALL_MS,
+      MAX_STALL_MS * clockRoom,
       of(({ machine }) => machine.longestMs * MACHINE_FACTOR),
     ),
-    mostShare: of(({ machine, lookedMs }) => (lookedMs < SHARE_MS ? 1 : MAX_STALL_SHARE + (machine.totalMs * MACHINE_FACTOR) / lookedMs)),
+    mostShare: of(({ machine, lookedMs }) =>
+      lookedMs < SHARE_MS ? 1 : MAX_STALL_SHARE * clockRoom + (machine.totalMs * MACHINE_FACTOR) / lookedMs,
+    ),
   };
 }
 
 function timing(trial: Trial): string[] {
   const { slowdown, syncMs, noticeSyncMs, longestMs, mostMs, share, mostShare } = feltOf(trial);
-  const mostNoticeMs = mostMs + (trial.isStopped ? LAST_TURN_MS : TURN_MS);
+  const mostNoticeMs = mostMs + (trial.isStopped ? LAST_TURN_MS : TURN_MS) * trial.clockRoom;
   const times = trial.attempts.length > 1 ? `, the median of ${trial.attempts.length}` : "";
   return [
-    ...(slowdown > MAX_SLOWDOWN ? [`neighbours' p99 was ${slowdown.toFixed(1)} times the quiet one${times}`] : []),
+    ...(slowdown > MAX_SLOWDOWN * trial.clockRoom ? [`neighbours' p99 was ${slowdown.toFixed(1)} times the quiet one${times}`] : []),
     ...(longestMs > mostMs ? [`the gateway stood still for ${Math.round(longestMs)} ms at a time, of ${Math.round(mostMs)}${times}`] : []),
     ...(syncMs > mostMs
       ? [`a synchronous run kept the gateway waiting for ${Math.round(syncMs)} ms, of ${Math.round(mostMs)}${times}`]
@@ -113,9 +115,9 @@ function timing(trial: Trial): string[] {
 /** Synchronous runs, one every 50 ms, that a replacement of the sandbox process may leave to the failure policy of their hook: half a second. */
 const UNSERVED_PER_RESTART = 10;
 
-function driving({ drives: { passed, failed, unserved, examples }, restarts }: Trial): string[] {
+function driving({ drives: { passed, failed, unserved, examples }, restarts, clockRoom }: Trial): string[] {
   return [
-    ...(unserved > restarts.length * UNSERVED_PER_RESTART
+    ...(unserved > restarts.length * UNSERVED_PER_RESTART * clockRoom
       ? [`${unserved} synchronous calls were not served while the sandbox process was replaced ${restarts.length} times`]
       : []),
     ...(passed > 0 ? [`${passed} calls were let through that should have been stopped: ${examples[0]}`] : []),
@@ -136,14 +138,17 @@ const MISSING: Readonly<Record<Expectation, string>> = {
   harmless: "",
 };
 
+/** Has the host done what the attack's file expects of it? */
+export const isAsExpected = (trial: Trial): boolean => trial.expect.every((one) => MET[one](trial));
+
 /** Nothing is expected of a host that had no time to notice. */
 function expecting(trial: Trial): string[] {
   if (!trial.attempts.some(({ stay }) => stay.isFull)) return [];
   return trial.expect.filter((one) => !MET[one](trial)).map((one) => MISSING[one]);
 }
 
-function settling({ calls, restarts }: Trial): string[] {
-  const grace = restarts.length > 0 ? REPLACED_GRACE_MS : GRACE_MS;
+function settling({ calls, restarts, clockRoom }: Trial): string[] {
+  const grace = (restarts.length > 0 ? REPLACED_GRACE_MS : GRACE_MS) * clockRoom;
   return calls.flatMap(({ phase, status, tookMs, budgetMs }) => {
     if (status === "hung") return [`the ${phase} never settled`];
     if (status === "gone") return [`the outcome of the ${phase} does not mention the plugin`];

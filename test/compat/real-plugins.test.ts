@@ -17,7 +17,6 @@ import { sampleEvent } from "../support/sample.ts";
 import { serve } from "../support/server.ts";
 import type { Answerer } from "../support/server.ts";
 
-const REFUSED = ["@vainplex/nats-eventstore", "openclaw-memory-alibaba-mysql", "@mem0/openclaw-mem0"];
 const PERMISSIONS = { allowConversationAccess: true, allowInstallDecisions: true, allowPromptInjection: true };
 
 let found: Downloaded;
@@ -145,32 +144,23 @@ contract("plugins from npm", (isolation) => {
 });
 
 // It never comes to a cell, so that how those are kept makes no difference.
-test("what needs sockets or machine code is refused, with a sentence for each thing it lacks", async ({ skip }) => {
+test("what needs machine code is refused, with a sentence; what needs sockets is not", async ({ skip }) => {
   const root = packages(skip);
   await using host = await open("process", {
     allowFailed: true,
     config: { plugins: { strict: true } },
-    plugins: REFUSED.map((name) => ({ path: `${root}/${name}` })),
+    plugins: ["@vainplex/nats-eventstore", "openclaw-memory-alibaba-mysql", "@mem0/openclaw-mem0"].map((name) => ({
+      path: `${root}/${name}`,
+    })),
   });
-  const told = host
-    .plugins()
-    .map(({ id, status, error, diagnostics }) => ({ id, status, code: error?.code, first: error?.message, all: diagnostics.join("\n") }));
+  const told = host.plugins().map(({ id, status, error }) => ({ id, status, code: error?.code, first: error?.message }));
   expect(told).toMatchObject([
-    { id: "nats-eventstore", status: "failed", code: "ERR_PLUGIN_ABSENT" },
-    { id: "openclaw-memory-alibaba-mysql", status: "failed", code: "ERR_PLUGIN_ABSENT" },
+    { id: "nats-eventstore", status: "ready" },
+    { id: "openclaw-memory-alibaba-mysql", status: "ready" },
     { id: "openclaw-mem0", status: "failed", code: "ERR_PLUGIN_ABSENT" },
   ]);
-  expect(told[0]!.all).toMatch(sockets("net", "node_modules/nats/lib/src/node_transport.js"));
-  expect(told[0]!.all).toMatch(sockets("tls", "node_modules/nats/lib/src/node_transport.js"));
-  expect(told[1]!.all).toMatch(sockets("net", "node_modules/mysql2/lib/base/connection.js"));
   expect(told[2]!.first).toMatch(/"better-sqlite3" is a native addon, and machine code cannot be kept inside the sandbox; use api.kv/);
 });
-
-function sockets(name: string, who: string): RegExp {
-  return new RegExp(
-    `the module "${name}" is not available inside the sandbox: a plugin has no raw sockets; use fetch to an origin that the operator grants \\(needed by .*${who}`,
-  );
-}
 
 function openPrisma(isolation: Isolation, root: string, endpoint: string, granted: string | undefined): Promise<Host> {
   return open(isolation, {

@@ -37,6 +37,7 @@ describe("/metrics", () => {
       "creel_refusals",
       "creel_permission_uses",
       "creel_log_lines_dropped",
+      "creel_deliveries",
     ]);
     expect([...families].filter(([, samples]) => samples.length === 0)).toEqual([]);
     expect(families.get("creel_calls")!.every(({ value }) => value === 0)).toBe(true);

@@ -192,6 +192,12 @@ describe("attacks on local dashboards", () => {
       release: { plugin: "guard" },
       answer: { id: "a", digest: "d", decision: "deny" },
       revoke: { pluginId: "guard", toolName: "exec" },
+      rerun: { runId: "h1-1" },
+      bisect: { runId: "h1-1" },
+      whatIf: { plugin: "guard" },
+      grantPermission: { plugin: "guard", key: "kv" },
+      revokePermission: { plugin: "guard", key: "kv" },
+      reviewUpdate: { plugin: "guard" },
     }))
       expect([method, (await rpc(method, { ...params, scopes: ["act"] }, headers, readOnly)).status]).toEqual([method, 403]);
     expect((await rpc("samples", {}, headers, readOnly)).status).toBe(200);

@@ -6,7 +6,7 @@ import { GUEST_MODULES } from "../../src/protocol/guest-surface/surface.ts";
 import { folder } from "../support/files.ts";
 import { contract, open } from "../support/host.ts";
 
-const SOCKETS = "is not available inside the sandbox: a plugin has no raw sockets; use fetch to an origin that the operator grants";
+const SOCKETS = "is not available inside the sandbox: a plugin has no datagrams; use net to a host and port that the operator grants";
 const SOCKETS_PACKAGE = "node_modules/sockets/index.js";
 
 function manifest(id: string): string {
@@ -17,13 +17,13 @@ function manifest(id: string): string {
 function files(): string {
   return folder({
     "static/openclaw.plugin.json": manifest("static"),
-    "static/index.js": `import net from "node:net"; import "./lib/log.js"; import repl from "repl"; export default () => net.connect(repl);`,
+    "static/index.js": `import "./lib/log.js"; import repl from "repl"; export default () => repl.start();`,
     "static/lib/log.js": `import { createSocket } from "dgram"; console.log(createSocket);`,
     "static/package.json": `{ "type": "module" }`,
     "package/openclaw.plugin.json": manifest("package"),
     "package/index.js": `export default (api) => api.on("gateway_start", async () => { const { connect } = await import("sockets"); connect(); });`,
     "package/package.json": `{ "type": "module" }`,
-    "package/node_modules/sockets/index.js": `"use strict";\nconst net_1 = require("net");\nexports.connect = () => net_1.connect();\n`,
+    "package/node_modules/sockets/index.js": `"use strict";\nconst dgram_1 = require("dgram");\nexports.connect = () => dgram_1.createSocket();\n`,
     "package/node_modules/sockets/package.json": `{ "name": "sockets", "main": "index.js" }`,
     "native/openclaw.plugin.json": manifest("native"),
     "native/index.js": `import Database from "better-sqlite3"; export default () => new Database();`,
@@ -52,16 +52,15 @@ contract("modules that the sandbox does not have", (isolation) => {
     expect(told("static")).toEqual([
       "failed",
       "ERR_PLUGIN_ABSENT",
-      `the plugin cannot run here: the module "dgram" ${SOCKETS} (needed by lib/log.js) (and 2 more, see its diagnostics)`,
+      `the plugin cannot run here: the module "dgram" ${SOCKETS} (needed by lib/log.js) (and 1 more, see its diagnostics)`,
       `the module "dgram" ${SOCKETS} (needed by lib/log.js)`,
-      `the module "net" ${SOCKETS} (needed by index.js)`,
       expect.stringMatching(/^the module "repl" is not available inside the sandbox: a plugin has no terminal; .* \(needed by index.js\)$/),
     ]);
     // It would be asked for later, by a package that is loaded later: still a package for sockets.
     expect(told("package").slice(0, 3)).toEqual([
       "failed",
       "ERR_PLUGIN_ABSENT",
-      `the plugin cannot run here: the module "net" ${SOCKETS} (needed by ${SOCKETS_PACKAGE})`,
+      `the plugin cannot run here: the module "dgram" ${SOCKETS} (needed by ${SOCKETS_PACKAGE})`,
     ]);
     const machineCode = "is a native addon, and machine code cannot be kept inside the sandbox";
     expect(told("native")[2]).toBe(`the plugin cannot run here: "better-sqlite3" ${machineCode}; use api.kv (needed by index.js)`);

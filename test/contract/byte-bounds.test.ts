@@ -9,6 +9,11 @@ const BUDGET = { timeoutMs: 10_000, cpuMs: 2_000 };
 /** Three bytes each. */
 const euros = (count: number): string => `"\\u20ac".repeat(${count})`;
 
+/** Handlers that each add a text as long as a result may be. */
+const grower = (from: number, handlers: number): string =>
+  `const text = "x".repeat(${LIMITS.call.resultBytes - 100}); for (let i = 0; i < ${handlers}; i++) api.on("before_tool_call", () => ({ params: { ["p${from}_" + i]: text } }), { priority: ${100 - 10 * from} - i });`;
+const GUARD = plugin("guard", `api.on("before_tool_call", () => ({ block: true, blockReason: "guard" }));`, { hooks: BUDGET });
+
 contract("texts that are longer in bytes than in characters", (isolation) => {
   it.each([
     [
@@ -46,18 +51,25 @@ contract("texts that are longer in bytes than in characters", (isolation) => {
   });
 
   it("results that add up to an event that is too long are the failure of the plugin whose result is one too many, also across lanes", async () => {
-    const grower = `const text = "x".repeat(${LIMITS.call.resultBytes - 100}); for (let i = 0; i < 9; i++) api.on("before_tool_call", () => ({ params: { ["p" + i]: text } }), { priority: 100 - i });`;
-    const guard = `api.on("before_tool_call", () => ({ block: true, blockReason: "guard" }));`;
-    const plugins = [plugin("grows", grower, { hooks: BUDGET }), plugin("guard", guard, { hooks: BUDGET })];
-    await using host = await open(isolation, { lanes: 2, plugins });
+    const growers = Array.from({ length: 5 }, (_, at) => plugin(`grows-${at}`, grower(at, 2), { hooks: BUDGET }));
+    await using host = await open(isolation, { lanes: 2, plugins: [...growers, GUARD] });
     const restarts: unknown[] = [];
     host.on("restart", (fact) => restarts.push(fact));
     const outcome = await host.run("before_tool_call", toolCall({}));
-    expect(outcome).toMatchObject({ decision: "block", by: "grows" });
+    expect(outcome).toMatchObject({ decision: "block", by: "grows-4" });
     const failed = outcome.calls.find(({ status }) => status === "failed");
-    expect(failed).toMatchObject({ plugin: "grows", error: { code: "ERR_CALL_EVENT_GROWTH" } });
+    expect(failed).toMatchObject({ plugin: "grows-4", error: { code: "ERR_CALL_EVENT_GROWTH" } });
     expect(failed?.error?.message).toContain(`the limit is ${LIMITS.call.eventBytes}`);
     expect(restarts).toEqual([]);
+    expect(host.inspect("guard").circuit.points).toBe(0);
+  });
+
+  it("many handlers of one plugin cannot make an event so long that the next plugin fails at it: their results are bounded in total", async () => {
+    await using host = await open(isolation, { plugins: [plugin("grows", grower(0, 9), { hooks: BUDGET }), GUARD] });
+    const outcome = await host.run("before_tool_call", toolCall({}));
+    expect(outcome).toMatchObject({ decision: "block", by: "grows" });
+    expect(outcome.calls.map(({ status }) => status).slice(0, 3)).toEqual(["ok", "ok", "failed"]);
+    expect(outcome.calls[2]?.error?.code).toBe("ERR_CALL_RESULTS_SIZE");
     expect(host.inspect("guard").circuit.points).toBe(0);
   });
 

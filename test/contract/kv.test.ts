@@ -163,7 +163,7 @@ contract("kv", (isolation) => {
          return [await settle(() => kv.set("b", "x".repeat(98))), await settle(() => kv.set("b", "x".repeat(97))), await settle(() => kv.increment("c")), await kv.get("c") === undefined]`,
       ),
     ).toEqual(["ERR_KV_QUOTA", null, "ERR_KV_QUOTA", true]);
-    expect(host.inspect("small").kv).toEqual({ maxBytes: 200, bytes: 200, keys: 2, isPersistent: false, setAside: [] });
+    expect(host.inspect("small").kv).toEqual({ scope: "host", maxBytes: 200, bytes: 200, keys: 2, isPersistent: false, setAside: [] });
     expect(host.inspect("none").kv).toBeUndefined();
     await ask(host, "small", `await kv.delete("a")`);
     expect(host.inspect("small").kv).toMatchObject({ bytes: 100, keys: 1 });

@@ -3,7 +3,7 @@
  * executing, and costs nobody else an answer.
  */
 import { expect, it } from "vitest";
-import type { Facts } from "creel";
+import type { Facts, Host } from "creel";
 import { actor, ask, sending, toolCall } from "../support/actors.ts";
 import { contract, next, open, replacement, statuses } from "../support/host.ts";
 
@@ -11,6 +11,15 @@ const BUDGET = { timeoutMs: 5_000, cpuMs: 60 };
 const LOOP = `for (;;);`;
 /** V8 looks for a reason to stop between two multiplications, and one of these takes minutes. */
 const WEDGE = `let x = 7n ** 100000n; for (;;) x = x * x;`;
+
+/**
+ * `bad` loops until it was moved to the slow lane. On a busy machine V8's clock may ring before the thread has had its
+ * whole CPU budget. Then no plugin is to blame (ADR 8), and it has to loop again.
+ */
+async function overrun(host: Host): Promise<void> {
+  do await host.run("before_tool_call", toolCall({ bad: LOOP }));
+  while (!host.inspect("bad").isSlow);
+}
 
 contract("the ladder", (isolation) => {
   it("first rung: a turn that has used up its CPU time is ended, and nothing else is", async () => {
@@ -40,8 +49,7 @@ contract("the ladder", (isolation) => {
     const plugins = [actor("bad", { hooks: BUDGET, on: ["before_tool_call"] }), actor("good", { on: ["message_sending"] })];
     await using host = await open(isolation, { plugins });
     expect(host.inspect("bad")).toMatchObject({ lane: 0, isSlow: false });
-    await host.run("before_tool_call", toolCall({ bad: LOOP }));
-    expect(host.inspect("bad").isSlow).toBe(true);
+    await overrun(host);
     expect(host.inspect("good")).toMatchObject({ lane: 0, isSlow: false });
     // It is back at work before it is given the next loop.
     await host.run("before_tool_call", toolCall({ bad: "" }));
@@ -65,8 +73,7 @@ contract("the ladder", (isolation) => {
       }),
       { channelId: "chat" },
     );
-    await host.run("before_tool_call", toolCall({ bad: LOOP }));
-    expect(host.inspect("bad").isSlow).toBe(true);
+    await overrun(host);
     expect((await slow).result).toEqual({ content: "fb" });
   });
 });

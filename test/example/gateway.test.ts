@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { chromium as playwright } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chromium } from "../support/chromium.ts";
+import { chromiumPath } from "../../scripts/chromium.ts";
 import { folder } from "../support/files.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
 
@@ -38,7 +38,7 @@ describe("the example gateway", { timeout: 60_000 }, () => {
       missing = `npm install failed: ${(error as Error).message}`;
       return;
     }
-    const executablePath = await chromium();
+    const executablePath = await chromiumPath();
     if (executablePath === undefined) {
       missing = "there is no Chromium, and none can be installed";
       return;

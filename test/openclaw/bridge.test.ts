@@ -163,4 +163,16 @@ describe("the bridge", () => {
     const answer = await fake.on.get("before_agent_run")!({ prompt: "hi", messages: [] }, { runId: "r", agentId: "main" });
     expect(answer).toEqual({ outcome: "block", reason: "no", message: "sorry" });
   });
+
+  it("runs before_agent_start once a turn: its model before the model is chosen, its context when the prompt is built", async () => {
+    const body = `let runs = 0; api.on("before_agent_start", (event) => { runs += 1; return { modelOverride: "m" + runs, prependContext: event.prompt + runs }; });`;
+    const stateDir = await installed("guard", body, [{ hook: "before_agent_start", priority: 0 }]);
+    const fake = gateway("guard", { hooks: { allowConversationAccess: true, allowPromptInjection: true } });
+    shim(factsOf("guard", stateDir, [hook("before_agent_start")]), fake.api, sdk);
+    const ctx = { runId: "r1", agentId: "main" };
+    expect(await fake.on.get("before_model_resolve")!({ prompt: "hi" }, ctx)).toEqual({ modelOverride: "m1" });
+    expect(await fake.on.get("before_prompt_build")!({ prompt: "hi", messages: [] }, ctx)).toEqual({ prependContext: "hi1" });
+    const later = { runId: "r2", agentId: "main" };
+    expect(await fake.on.get("before_prompt_build")!({ prompt: "ho", messages: [] }, later)).toEqual({ prependContext: "ho2" });
+  });
 });

@@ -17,7 +17,7 @@ describe("a bundle", () => {
       "words.txt": "wörds",
     });
     const { entry, manifest } = await findPlugin(root);
-    const bundle = await bundleFile(root, entry, undefined, true);
+    const bundle = await bundleFile(root, entry, undefined, { ownsRoot: true });
     expect(bundle).toMatchObject({ readsFiles: true, builtins: [{ name: "fs" }], own: expect.stringContaining("words.txt") as string });
     const state = openState(join(folder({}, QUICK), "state"));
     const { bundle: locked } = await state.transaction((tx) => tx.put(factsOf("reader"), bundleFiles(bundle, manifest)));

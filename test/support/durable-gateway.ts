@@ -3,22 +3,24 @@
  * number of each that is committed. Run by durable-kills.ts.
  */
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { openHost, SessionEvents } from "creel";
 import type { PluginSpec } from "creel";
 
-const { stateDir, plugin, from, events, sessions, life } = JSON.parse(process.argv[2]!) as {
+const { stateDir, plugin, from, events, sessions, life, durable } = JSON.parse(process.argv[2]!) as {
   stateDir: string;
   plugin: PluginSpec;
   from: number;
   events: number;
   sessions: number;
   life: number;
+  durable: string[];
 };
 const host = await openHost({
   isolation: "thread",
   lanes: 1,
   plugins: [plugin],
-  config: { stateDir, hooks: { durable: ["session:end"] }, sandbox: { spare: false, walls: "none" }, audit: { enabled: false } },
+  config: { stateDir, hooks: { durable }, sandbox: { spare: false, walls: "none" }, audit: { enabled: false } },
   logger: { debug() {}, info() {}, warn() {}, error() {} },
 });
 const commits: Promise<void>[] = [];
@@ -29,10 +31,12 @@ const tracker = new SessionEvents({
     if (committed) commits.push(committed.kept);
   },
 });
+// It never ends by itself, which is when Node would write its cache.
+if (life === 0) flushCompileCache();
 writeSync(1, "open\n");
 for (let n = from; n < events; n++) {
   const sessionId = `s${n}`;
-  tracker.started({ sessionId, sessionKey: `k${n % sessions}`, metadata: { workflowId: `w${n}`, n, life } });
+  tracker.started({ sessionId, sessionKey: `k${n % sessions}`, metadata: { workflowId: `w${n}-${life}`, n, life } });
   tracker.ended({ sessionId });
   await commits.pop();
   writeSync(1, `${n}\n`);

@@ -19,7 +19,7 @@ export async function putInstalled(
 ): Promise<string> {
   const root = folder({ "creel.plugin.json": JSON.stringify({ id, version: "1.0.0" }), "index.ts": source }, QUICK);
   const { entry, manifest } = await findPlugin(root);
-  const bundle = await bundleFile(root, entry, undefined, true);
+  const bundle = await bundleFile(root, entry, undefined, { ownsRoot: true });
   const facts = { ...factsOf(id), hooks: [{ hook: "message_sending", priority: 0 }], grants: {}, permissions: {}, ...more };
   const { store } = await openState(dir, key && { key }).transaction((tx) => tx.put(facts, bundleFiles(bundle, manifest)));
   return join(dir, "store", store);

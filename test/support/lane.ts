@@ -54,7 +54,7 @@ export interface PlayedLane {
   readonly ended: [why: string, isBroken: boolean][];
 }
 
-export function playedLane(message: (kind: string) => void = () => {}): PlayedLane {
+export function playedLane(message: (kind: string) => void = () => {}, isInTurn = (): boolean => false): PlayedLane {
   const replaced: string[] = [];
   const received: string[] = [];
   const ended: [string, boolean][] = [];
@@ -63,6 +63,7 @@ export function playedLane(message: (kind: string) => void = () => {}): PlayedLa
       message(kind);
       received.push(kind);
     },
+    isInTurn,
     replace: (why) => replaced.push(why),
     ended: (why, isBroken) => ended.push([why, isBroken]),
   });

@@ -17,7 +17,7 @@ const program = (file: string): Node[] => {
   if (errors.length > 0) throw new Error(errors[0]!.message);
   return tree.body as unknown as Node[];
 };
-const statements = [...program("web.d.ts"), ...program("node.d.ts"), ...program("node-io.d.ts")];
+const statements = [...program("web.d.ts"), ...program("node.d.ts"), ...program("node-io.d.ts"), ...program("node-net.d.ts")];
 
 /** Of a declaration: `var x`, `const { a, b }`, `function f`, `class C`. Types have none. */
 function namesOf(node: Node): string[] {
@@ -69,6 +69,8 @@ const UNDECLARED: Readonly<Record<string, RegExp>> = {
   http: /^(?:Server|ServerResponse|createServer)$/,
   https: /^(?:Server|createServer)$/,
   tty: /^(?:Read|Write)Stream$/,
+  net: /^(?:Server|createServer|BlockList|SocketAddress)$/,
+  tls: /^(?:Server|createServer|setDefaultCACertificates)$/,
   // A table of numbers that old packages read.
   constants: /./,
   sys: /^_extend$/,

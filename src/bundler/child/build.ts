@@ -40,6 +40,8 @@ export interface Built {
 const SDK = "creel/plugin";
 /** OpenClaw's SDK is part of the guest's library. */
 const OPENCLAW_SDK = /^openclaw\/plugin-sdk(?:\/.*)?$/;
+/** So is what stands for this package. */
+const UNDICI = /^undici(?:\/.*)?$/;
 /** Of it, this is zod: the plugin's, or ours. */
 const SDK_ZOD = "openclaw/plugin-sdk/zod";
 /** A package, and not a file. */
@@ -47,25 +49,10 @@ const BARE = /^(?:@[\w.~-]+\/)?[\w.~-]*\w/;
 const SDK_ID = "\0creel-sdk";
 const SDK_CODE = "export const definePlugin = (plugin) => plugin;";
 
-/** Which of a package's builds to use. */
-const PLAIN = { mainFields: ["module", "main"], conditionNames: ["import", "module", "default"] };
-/** Builds for browsers do without Node modules, and some without a page, too. */
-const BROWSER = {
-  mainFields: ["browser", ...PLAIN.mainFields],
-  conditionNames: ["browser", ...PLAIN.conditionNames],
-  aliasFields: [["browser"]],
-};
-
+/** Which of a package's builds to use. The bundler adds `import` or `require`, by how a module is asked for. */
+const PLAIN = { mainFields: ["module", "main"], conditionNames: ["module", "default"] };
 const NODE = { ...PLAIN, conditionNames: ["node", ...PLAIN.conditionNames] };
 const MISSING_EXPORT = "[MISSING_EXPORT]";
-const PAGE = "XMLHttpRequest";
-const NETWORK = new Set(["http", "https", "net", "tls", "dns", "dns/promises"]);
-
-/** How many modules for connections it has only stubs of. Without others, most packages do most of their work. */
-function networkOf({ builtins }: Built): number {
-  return builtins.filter(({ name, isStub }) => isStub && NETWORK.has(name)).length;
-}
-
 /** `await` as a call of `then`, which is where AsyncLocalStorage can follow it (src/sandbox/guest/node/async/context.ts). */
 const WITHOUT_AWAIT = "es2016";
 
@@ -76,22 +63,15 @@ export async function bundlePlugin(request: BundleRequest, text: string): Promis
 }
 
 async function chosen(request: BundleRequest, text: string, target?: string): Promise<Built> {
-  const built = await bundled(request, text, PLAIN, target).catch(async (error: unknown) => {
+  return bundled(request, text, PLAIN, target).catch(async (error: unknown) => {
     // A package's default build may have less than its build for Node, which its dependents were written against.
     if (!(error instanceof CreelError && String(error.params.detail).includes(MISSING_EXPORT))) throw error;
     return await bundled(request, text, NODE, target).catch(() => Promise.reject(error));
   });
-  const lacks = networkOf(built);
-  if (lacks === 0) return built;
-  // It wants connections of its own, so a build for browsers, which uses fetch, may be better. Errors refer to the first.
-  const second = await bundled(request, text, BROWSER, target).catch(() => built);
-  const isBetter = networkOf(second) < lacks;
-  // There is no page in a cell either.
-  return isBetter && (!second.code.includes(PAGE) || built.code.includes(PAGE)) ? second : built;
 }
 
 async function bundled(request: BundleRequest, text: string, builds: typeof PLAIN, target?: string): Promise<Built> {
-  const { cwd, input, root, ownsRoot, alias, hasText, scans, isPortable } = request;
+  const { cwd, input, root, ownsRoot, alias, hasText, scans, isPortable, isLiteral } = request;
   const scanned = scans ? new Scans() : undefined;
   const fence = new Fence(cwd, root);
   const modes = new Modes();
@@ -113,6 +93,7 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
         imports.note(id, importer, kind);
         return { id, external: true };
       }
+      if (UNDICI.test(id)) return { id: "undici", external: true };
       if (alias && id === alias.name) return alias.path;
       if (id === SDK_ZOD) return (await this.resolve("zod", importer, { skipSelf: true })) ?? fileURLToPath(import.meta.resolve("zod"));
       if (importer === undefined) return hasText ? entry : null;
@@ -164,6 +145,7 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
     strict: false,
     // A script has no loader for `import()`; use `require`.
     dynamicImportInCjs: false,
+    ...(isLiteral && { minify: false }),
     banner: ({ moduleIds }) => modes.directive(moduleIds),
   };
   let made: { code: string; map: string };
@@ -178,7 +160,8 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
       platform: "neutral",
       resolve: { ...builds, extensionAlias: { ".js": [".ts", ".js"] } },
       logLevel: "silent",
-      treeshake: true,
+      // Shaking also folds variables and statements into each other, within a function.
+      treeshake: !isLiteral,
       ...(isPortable && { experimental: { attachDebugInfo: "none" as const } }),
       ...(target !== undefined && { transform: { target } }),
       // SECURITY: the bundler would search every folder for one and read whatever it extends, past the fence.

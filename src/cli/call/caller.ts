@@ -4,6 +4,8 @@ import { readConfig } from "../../discovery/config-file.ts";
 import type { PluginSpec } from "../../discovery/plugin-spec.ts";
 import { openHostWith } from "../../sdk/open-host.ts";
 import type { CoreHost } from "../../host/host.ts";
+import type { InspectOptions } from "../../host/inspect/inspector.ts";
+import type { InspectSession } from "../../host/inspect/session.ts";
 import type { Facts } from "../../host/report/events.ts";
 import { wallsWarning } from "../../host/supervisor/launch/walls-report.ts";
 import { findPlugin } from "../../discovery/manifest.ts";
@@ -26,6 +28,10 @@ export interface CallerOptions {
   readonly isolation: "process" | "thread";
   /** The user's answer when a plugin asks for approval; undefined: there is no user. */
   readonly approval: ApprovalDecision | undefined;
+  /** A debugger for the first of the plugins: one that connects, or one of this process. */
+  readonly inspect?: Omit<InspectOptions, "plugin"> & { readonly session?: InspectSession };
+  /** The heap of that plugin, instead of its own limit. */
+  readonly heapMb?: number;
   /** Receives what plugins log. */
   readonly log: (line: Facts["log"]) => void;
 }
@@ -33,14 +39,16 @@ export interface CallerOptions {
 export class Caller implements AsyncDisposable {
   readonly #host: CoreHost;
   /** Ids of the plugins that were named by their paths. */
-  readonly #named: readonly string[];
+  readonly named: readonly string[];
 
-  static async open({ plugins, config: path, stateDir, isolation, approval, log }: CallerOptions): Promise<Caller> {
+  static async open({ plugins, config: path, stateDir, isolation, approval, inspect, heapMb, log }: CallerOptions): Promise<Caller> {
     // Authors who call their own plugin provide the conversation themselves. A configuration says what is allowed.
     const hooks = path === undefined ? { hooks: { allowConversationAccess: true, allowInstallDecisions: true } } : {};
     const specs: PluginSpec[] = plugins.map((plugin) => ({ path: plugin, ...hooks }));
     const named = await Promise.all(plugins.map(async (plugin) => (await findPlugin(plugin)).manifest.id));
     const config = await readConfig(path);
+    const { session, ...door } = inspect ?? {};
+    const inspected = named[0] ?? "";
     const host = await openHostWith(
       {
         isolation,
@@ -52,8 +60,13 @@ export class Caller implements AsyncDisposable {
         plugins: specs,
         gateway: approval === undefined ? {} : { requestApproval: async () => approval },
         logger: silentLogger,
+        ...(inspect && { inspect: { plugin: inspected, ...door } }),
       },
       {
+        ...(session && { inspectSession: session }),
+        ...(heapMb !== undefined && {
+          revise: (found) => (found.id === inspected ? { ...found, limits: { ...found.limits, heapMb } } : found),
+        }),
         // A plugin that does not load is reported before the call.
         isEager: true,
         // Plugins that were named are tried out alone.
@@ -69,7 +82,7 @@ export class Caller implements AsyncDisposable {
 
   private constructor(host: CoreHost, named: readonly string[]) {
     this.#host = host;
-    this.#named = named;
+    this.named = named;
   }
 
   /** The plugins that did not load. */
@@ -77,7 +90,7 @@ export class Caller implements AsyncDisposable {
     return this.#host
       .plugins()
       .filter(({ error }) => error !== undefined)
-      .map((report) => ({ report, isNamed: this.#named.includes(report.id) }));
+      .map((report) => ({ report, isNamed: this.named.includes(report.id) }));
   }
 
   /** What the plugins registered and the host did not accept. */
@@ -104,9 +117,14 @@ export class Caller implements AsyncDisposable {
     return outcome;
   }
 
+  /** What the operator would see of the first plugin that was named. */
+  report(): PluginReport {
+    return this.#host.inspect(this.named[0]!);
+  }
+
   /** Bundles and loads the named plugins again. Failures of the previous version do not count against the new one. */
   async reload(): Promise<void> {
-    for (const id of this.#named) {
+    for (const id of this.named) {
       await this.#host.release(id);
       await this.#host.reload(id);
     }

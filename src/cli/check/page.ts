@@ -48,6 +48,7 @@ export function unrequestedLines(unrequested: Findings["unrequested"], { line, p
 function requestOf(grant: RequestedPermission["grant"]): object {
   const reason = "why it needs this";
   if ("fetch" in grant) return { fetch: [{ origin: grant.fetch.origin, reason }] };
+  if ("connect" in grant) return { connect: [{ target: grant.connect, reason }] };
   if ("env" in grant) return { env: [{ name: grant.env, reason }] };
   if ("session" in grant) return { session: [{ access: grant.session, reason }] };
   return { [Object.keys(grant)[0]!]: { reason } };

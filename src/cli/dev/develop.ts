@@ -1,51 +1,176 @@
-/** The round of `creel dev`: load, run, show, wait for a change. */
+/** The rounds of `creel dev`: load, run, show what is different, wait for a change or a key. */
 import { findPlugin } from "../../discovery/manifest.ts";
+import type { InspectAddress } from "../../host/inspect/door.ts";
 import { Caller } from "../call/caller.ts";
 import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 import { failure, page, told } from "../call/page.ts";
+import { sayInspect } from "../inspect/options.ts";
+import type { Inspection } from "../inspect/options.ts";
+import { codeFrame } from "../ui/code-frame.ts";
 import { printable } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { sayWalls } from "../ui/walls.ts";
+import { Actions } from "./actions.ts";
+import type { Action } from "./actions.ts";
+import { changesOf, differencePage } from "./difference.ts";
+import type { Shown } from "./difference.ts";
+import { readFixtures } from "./fixtures.ts";
+import type { Fixture } from "./fixtures.ts";
+import { InlineCheck } from "./inline-check.ts";
+import { Keys } from "./keys.ts";
 import { Watch } from "./watch.ts";
 
-export interface DevelopOptions extends Omit<CallerOptions, "plugins" | "log"> {
+export interface DevelopOptions extends Omit<CallerOptions, "plugins" | "log" | "inspect"> {
   readonly path: string;
-  /** Undefined: nothing is run. */
+  /** Undefined: the fixtures; without any, nothing is run. */
   readonly input: CallInput | undefined;
+  readonly inspection: Inspection | undefined;
   readonly isJson: boolean;
   readonly out: Terminal;
   readonly err: Terminal;
+  /** Where keys are pressed, if it is a terminal. */
+  readonly keyboard: NodeJS.ReadStream;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
 
-export async function develop({ path, input, isJson, out, err, signal, ...options }: DevelopOptions): Promise<void> {
-  const { root } = await findPlugin(path);
+export async function develop(options: DevelopOptions): Promise<void> {
+  const { path, inspection, out, err, keyboard, signal, isJson, ...rest } = options;
+  const { root, manifest } = await findPlugin(path);
   using watch = await Watch.on(root);
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
-  await using caller = await Caller.open({ ...options, plugins: [path], log: (line) => told(line, err) });
+  let address: InspectAddress | undefined;
+  let logs: string[] = [];
+  await using caller = await Caller.open({
+    ...rest,
+    plugins: [path],
+    ...(inspection && {
+      inspect: {
+        port: inspection.port,
+        break: inspection.isBreak,
+        listening: (opened) => sayInspect(manifest.id, (address = opened), inspection.isBreak, err),
+      },
+    }),
+    log: (line) => {
+      logs.push(line.text);
+      told(line, err);
+    },
+  });
   sayWalls(caller.wallsWarning(), err);
-  const print = (value: object): void => out.line(printable(value));
-  const show = async (): Promise<void> => {
-    const failed = caller.failures().find(({ isNamed }) => isNamed)?.report;
+  const round = new Round(options, caller, root);
+  const actions = new Actions(watch);
+  using keys = Keys.at(
+    keyboard,
+    (key) => actions.push({ key }),
+    () => actions.end(),
+  );
+  await round.show(() => logs);
+  err.line(err.paint("gray", `watching ${root}; ${keys ? "press ? for keys, q to stop" : "press Ctrl-C to stop"}`));
+  for (let action: Action | undefined = await actions.next(); action && !signal.aborted; action = await actions.next()) {
+    logs = [];
+    if (action === "changed") {
+      await caller.reload();
+      if (signal.aborted) break;
+      if (!isJson) out.line(out.paint("gray", `── ${new Date().toLocaleTimeString()} ──`));
+      await round.show(() => logs);
+    } else if (keys) {
+      const { press } = await import("./press.ts");
+      await press(action.key, { round, keys, caller, root, address, options, shownLogs: () => logs });
+    }
+  }
+}
+
+/** One event at a time, and what the last answer to it was. */
+export class Round {
+  readonly #options: DevelopOptions;
+  readonly #caller: Caller;
+  readonly #root: string;
+  readonly #check: InlineCheck;
+  readonly #last = new Map<string, Shown>();
+  #input: CallInput | undefined;
+  #isGiven: boolean;
+  #fixture = 0;
+
+  constructor(options: DevelopOptions, caller: Caller, root: string) {
+    this.#options = options;
+    this.#caller = caller;
+    this.#root = root;
+    this.#input = options.input;
+    this.#isGiven = options.input !== undefined;
+    this.#check = new InlineCheck(options.path, options.err);
+  }
+
+  get input(): CallInput | undefined {
+    return this.#input;
+  }
+
+  /** Runs this event from now on. */
+  choose(input: CallInput): void {
+    this.#input = input;
+    this.#isGiven = true;
+  }
+
+  /** Gives the next fixture; undefined: there is none. */
+  async nextFixture(): Promise<Fixture | undefined> {
+    const { fixtures } = await readFixtures(this.#root);
+    if (fixtures.length === 0) return undefined;
+    this.#fixture = (this.#fixture + 1) % fixtures.length;
+    const next = fixtures[this.#fixture]!;
+    this.choose(next.input);
+    return next;
+  }
+
+  /** Loads have happened: shows what went wrong, or runs the event. */
+  async show(logs: () => readonly string[]): Promise<void> {
+    const { isJson, out, err } = this.#options;
+    const print = (value: object): void => out.line(printable(value));
+    const failed = this.#caller.failures().find(({ isNamed }) => isNamed)?.report;
     if (failed && isJson) print({ loaded: false, error: failed.error });
-    if (failed && !isJson) failure(failed, out);
+    if (failed && !isJson) {
+      failure(failed, out);
+      if (failed.error?.at !== undefined) await codeFrame(this.#root, failed.error.at, out);
+    }
     if (failed) return;
-    for (const { plugin, remark } of caller.remarks()) err.line(`${err.paint("yellow", "!")} ${plugin}: ${remark}`);
-    if (!input && isJson) print({ loaded: true, error: undefined });
-    if (!input && !isJson) out.line(`${out.paint("green", "✓")} loaded`);
+    for (const { plugin, remark } of this.#caller.remarks()) err.line(`${err.paint("yellow", "!")} ${plugin}: ${remark}`);
+    if (!this.#isGiven) await this.#firstFixture();
+    if (!this.#input && isJson) print({ loaded: true, error: undefined });
+    if (!this.#input && !isJson) out.line(`${out.paint("green", "✓")} loaded`);
+    if (this.#input) await this.run(logs);
+    if (!isJson) this.#check.start();
+  }
+
+  /** Runs the event, and shows the outcome and what is different from the last time. */
+  async run(logs: () => readonly string[]): Promise<void> {
+    const { isJson, out } = this.#options;
+    const input = this.#input;
     if (!input) return;
-    const outcome = await caller.call(input);
-    if (isJson) print(outcome);
-    else page(outcome, out);
-  };
-  await show();
-  err.line(err.paint("gray", `watching ${root}; press Ctrl-C to stop`));
-  while (await watch.next()) {
-    await caller.reload();
-    if (signal.aborted) break;
-    if (!isJson) out.line(out.paint("gray", `── ${new Date().toLocaleTimeString()} ──`));
-    await show();
+    const outcome = await this.#caller.call(input);
+    const shown: Shown = { outcome, logs: logs() };
+    const key = JSON.stringify(input);
+    const before = this.#last.get(key);
+    this.#last.set(key, shown);
+    if (isJson) return out.line(printable(outcome));
+    page(outcome, out);
+    const at = outcome.calls.find(({ error }) => error?.at !== undefined)?.error?.at;
+    if (at !== undefined) await codeFrame(this.#root, at, out);
+    if (outcome.calls.some(({ error }) => error?.code === "ERR_CALL_CPU")) await this.profile();
+    if (before) differencePage(changesOf(before, shown), out);
+  }
+
+  /** Runs the event once more, in a host of its own, with the profiler. */
+  async profile(): Promise<void> {
+    const { path, config, approval, out } = this.#options;
+    const input = this.#input;
+    if (!input) return;
+    const { profileCallCpu } = await import("../profile/profile.ts");
+    const { cpuLines } = await import("../profile/page.ts");
+    cpuLines(await profileCallCpu({ path, config, approval }, input), out);
+  }
+
+  async #firstFixture(): Promise<void> {
+    const { fixtures, problems } = await readFixtures(this.#root);
+    for (const problem of problems) this.#options.err.line(`${this.#options.err.paint("yellow", "!")} ${problem}`);
+    this.#input = fixtures[this.#fixture % Math.max(1, fixtures.length)]?.input;
   }
 }

@@ -15,7 +15,7 @@ import { candidates } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import { driftOf } from "./drift.ts";
 import { GatewayCommand } from "./gateway-command.ts";
-import { back, move } from "./move.ts";
+import { back, load, prepare } from "./move.ts";
 import type { Moved } from "./move.ts";
 import { policyAnswer } from "./policy.ts";
 
@@ -55,7 +55,7 @@ async function plan(scene: Scene, names: readonly string[]): Promise<number> {
   const rows: Record<string, unknown>[] = [];
   for (const plugin of named(scene, names)) {
     const { id, version, state } = plugin;
-    const tried = state === "native" ? await attempt(() => move(plugin, { ...scene, decide: refuse, isDryRun: true })) : undefined;
+    const tried = state === "native" ? await attempt(() => prepare(plugin, { ...scene, decide: refuse, isDryRun: true })) : undefined;
     const error = tried instanceof CreelError ? tried : undefined;
     const planned = tried instanceof CreelError ? undefined : tried;
     const permissions = planned?.install.review.permissions.map(({ key }) => key) ?? [];
@@ -97,28 +97,29 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
     if (decision.isAccepted && (await createConfig(values))) (isJson ? err : out).line("made a creel.json, with its state in .creel");
     return decision;
   };
-  const rows: Record<string, unknown>[] = [];
-  let hasFailed = false;
+  const results: (Moved | { readonly id: string; readonly error: CreelError })[] = [];
   for (const plugin of chosen) {
-    const id = typeof plugin === "string" ? plugin : plugin.id;
-    const moved = await attempt(() => move(plugin, { ...scene, decide: ask, isDryRun, progress: progress(isJson ? err : out) }));
-    if (moved instanceof CreelError) {
-      rows.push({ id, outcome: "failed", error: moved.message });
-      err.line(`${err.paint("red", "✗")} ${id} stays native: ${moved.message}`);
-      hasFailed ||= values.all !== true;
-      continue;
-    }
-    const {
-      outcome,
-      lost,
-      install: { digest },
-    } = moved;
-    rows.push({ id: moved.id, outcome, digest, lost });
-    hasFailed ||= outcome === "refused";
-    if (!isJson) sayMoved(scene, moved);
+    const moved = await attempt(() => prepare(plugin, { ...scene, decide: ask, isDryRun, progress: progress(isJson ? err : out) }));
+    results.push(moved instanceof CreelError ? { id: typeof plugin === "string" ? plugin : plugin.id, error: moved } : moved);
   }
-  if (isJson) out.line(JSON.stringify({ plugins: rows }, undefined, 2));
+  await load(
+    results.filter((one) => "install" in one),
+    project.state.dir,
+    scene.gateway,
+  );
+  for (const one of results) {
+    if ("error" in one) err.line(`${err.paint("red", "✗")} ${one.id} stays native: ${one.error.message}`);
+    else if (!isJson) sayMoved(scene, one);
+  }
+  if (isJson) out.line(JSON.stringify({ plugins: results.map(rowOf) }, undefined, 2));
+  const hasFailed = results.some((one) => ("error" in one ? values.all !== true : one.outcome === "refused"));
   return hasFailed ? EXIT.failed : EXIT.ok;
+}
+
+function rowOf(one: Moved | { readonly id: string; readonly error: CreelError }): object {
+  if ("error" in one) return { id: one.id, outcome: "failed", error: one.error.message };
+  const { id, outcome, install, lost } = one;
+  return { id, outcome, digest: install.digest, lost };
 }
 
 function sayMoved({ out, err }: Scene, { id, outcome, lost, install: { digest } }: Moved): void {
@@ -133,8 +134,8 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
   if (names.length === 0 && values.all !== true) throw new UsageError("back takes ids, or --all", 'such as "creel openclaw back guard"');
   const chosen = values.all === true ? plugins.filter(({ state }) => state === "sandboxed") : named(scene, names);
   const outcome = values["dry-run"] === true ? "planned" : "back";
+  if (outcome === "back") await back(chosen, gateway);
   for (const plugin of chosen) {
-    if (outcome === "back") await back(plugin, gateway);
     const becomes = plugin.dir === undefined ? "is not loaded any more" : "is native again";
     if (!isJson)
       out.line(

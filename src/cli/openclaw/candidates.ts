@@ -21,10 +21,10 @@ export interface Candidate {
 
 /** Every plugin that is not part of OpenClaw itself. */
 export async function candidates(gateway: GatewayCommand, stateDir: string): Promise<Candidate[]> {
-  const [plugins, paths] = await Promise.all([gateway.plugins(), gateway.loadPaths()]);
+  const [plugins, { load }] = await Promise.all([gateway.plugins(), gateway.settings()]);
   return plugins
     .filter(({ origin }) => origin !== "bundled")
-    .map((plugin) => candidate(plugin, stateDir, paths))
+    .map((plugin) => candidate(plugin, stateDir, load?.paths ?? []))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 

@@ -11,6 +11,12 @@ const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 2 ** 20;
 const PATHS = "plugins.load.paths";
 
+/** `plugins` of OpenClaw's configuration, as far as Creel reads it. */
+interface PluginSettings {
+  readonly entries?: Readonly<Record<string, GatewayEntry>>;
+  readonly load?: { readonly paths?: readonly string[] };
+}
+
 /** One line of `openclaw plugins list --json`, as far as Creel reads it. */
 export interface GatewayPlugin {
   readonly id: string;
@@ -23,7 +29,7 @@ export interface GatewayPlugin {
 
 export class GatewayCommand {
   readonly #words: readonly [string, ...string[]];
-  #entries: Promise<Readonly<Record<string, GatewayEntry>>> | undefined;
+  #settings: Promise<PluginSettings> | undefined;
 
   /**
    * `given`: the executable, or the `openclaw.mjs` to run with this Node. Default: OPENCLAW_BIN, then `openclaw` on the
@@ -49,15 +55,16 @@ export class GatewayCommand {
     }
   }
 
+  /** As they are now: another program may have changed them since `settings` was read. */
   async loadPaths(): Promise<string[]> {
     const paths = await this.#get(PATHS);
     return Array.isArray(paths) ? paths.map(String) : [];
   }
 
-  /** What the operator says about each plugin. Each command of OpenClaw's takes seconds, so it is asked once. */
-  entries(): Promise<Readonly<Record<string, GatewayEntry>>> {
-    this.#entries ??= this.#get("plugins.entries").then((found) => Object(found ?? {}) as Record<string, GatewayEntry>);
-    return this.#entries;
+  /** Each command of OpenClaw's takes seconds, so it is asked once. */
+  settings(): Promise<PluginSettings> {
+    this.#settings ??= this.#get("plugins").then((found) => Object(found ?? {}) as PluginSettings);
+    return this.#settings;
   }
 
   async setLoadPaths(paths: readonly string[]): Promise<void> {

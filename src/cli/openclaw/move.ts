@@ -25,18 +25,20 @@ export interface Moving {
 
 export interface Moved {
   readonly id: string;
-  /** `planned`: a dry run. */
+  /** `planned`: a dry run. `moved`: once `load` has named its shim to OpenClaw. */
   readonly outcome: "moved" | "planned" | "refused";
   readonly install: InstallResult;
   /** What the operator set, or the plugin registers, that has no effect in the sandbox. */
   readonly lost: readonly string[];
+  /** Written and whole. Undefined: it is not to be moved. */
+  readonly shimDir?: string;
 }
 
 /**
- * `plugin`: one that OpenClaw has, or the source of one that it does not have yet. Rejects when it cannot run in the
- * sandbox.
+ * Everything but the change of OpenClaw's configuration: until `load`, the gateway does not know of it. `plugin`: one
+ * that OpenClaw has, or the source of one that it does not have yet. Rejects when it cannot run in the sandbox.
  */
-export async function move(plugin: Candidate | string, { gateway, project, decide, progress, isDryRun }: Moving): Promise<Moved> {
+export async function prepare(plugin: Candidate | string, { gateway, project, decide, progress, isDryRun }: Moving): Promise<Moved> {
   const [id, source] = typeof plugin === "string" ? [undefined, plugin] : [plugin.id, plugin.dir];
   if (source === undefined) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id!, detail: "its native folder is not known" });
   const { config, lost } = id === undefined ? { config: project.config, lost: [] } : await gatewaySettings(gateway, id, project.config);
@@ -56,20 +58,29 @@ export async function move(plugin: Candidate | string, { gateway, project, decid
   const { files } = await shimOf(project, review.id, config, digest === undefined ? undefined : { dir: source, digest });
   const shimDir = shimFolder(project.state.dir, review.id, files);
   writeShim(shimDir, files);
+  return { ...moved, outcome: "moved", shimDir };
+}
+
+/** From here on OpenClaw loads the shims. One change for all of them: a running gateway reloads once. */
+export async function load(moved: readonly Moved[], stateDir: string, gateway: GatewayCommand): Promise<void> {
+  const shims = moved.flatMap(({ id, shimDir }) => (shimDir === undefined ? [] : [{ id, shimDir }]));
+  if (shims.length === 0) return;
   const paths = await gateway.loadPaths();
-  const old = shimIn(paths, project.state.dir, review.id);
-  // From here on OpenClaw loads the shim.
-  if (old !== shimDir) await gateway.setLoadPaths([...paths.filter((path) => path !== old), shimDir]);
-  pruneShims(project.state.dir, review.id, shimDir);
-  return { ...moved, outcome: "moved" };
+  const old = new Set(shims.map(({ id }) => shimIn(paths, stateDir, id)));
+  const wanted = [...paths.filter((path) => !old.has(path)), ...new Set(shims.map(({ shimDir }) => shimDir))];
+  if (wanted.toSorted().join("\n") !== paths.toSorted().join("\n")) await gateway.setLoadPaths(wanted);
+  for (const { id, shimDir } of shims) pruneShims(stateDir, id, shimDir);
 }
 
 /**
- * The native plugin is still installed: OpenClaw loads it again as soon as its configuration does not name the shim.
+ * The native plugins are still installed: OpenClaw loads them again as soon as its configuration does not name the shims.
  */
-export async function back({ id, shimDir }: Candidate, gateway: GatewayCommand): Promise<void> {
-  if (shimDir === undefined) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id, detail: "it is not sandboxed" });
+export async function back(plugins: readonly Candidate[], gateway: GatewayCommand): Promise<void> {
+  const native = plugins.find(({ shimDir }) => shimDir === undefined);
+  if (native) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: native.id, detail: "it is not sandboxed" });
+  if (plugins.length === 0) return;
+  const shims = new Set(plugins.map(({ shimDir }) => shimDir));
   const paths = await gateway.loadPaths();
-  // The folder stays for a while: a gateway that reloads still looks at it.
-  await gateway.setLoadPaths(paths.filter((path) => path !== shimDir));
+  // The folders stay for a while: a gateway that reloads still looks at them.
+  await gateway.setLoadPaths(paths.filter((path) => !shims.has(path)));
 }

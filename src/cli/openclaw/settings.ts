@@ -13,7 +13,7 @@ export interface GatewaySettings {
 }
 
 export async function gatewaySettings(gateway: GatewayCommand, id: string, own: CreelConfig): Promise<GatewaySettings> {
-  const mine = (await gateway.entries())[id] ?? {};
+  const mine = (await gateway.settings()).entries?.[id] ?? {};
   const entries = { ...own.plugins?.entries, [id]: entryOf(id, { plugins: { entries: { [id]: mine } } }, own) };
   return {
     config: { ...own, plugins: { ...own.plugins, entries } },

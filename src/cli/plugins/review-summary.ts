@@ -28,7 +28,7 @@ export function reviewSummary({ hooks, permissions }: Reviewed): SummaryLine[] {
     ...(keys.includes("session:patch") ? ["sessions"] : []),
     ...at(2, 3, 4),
   ];
-  const origins = keys.filter((key) => key.startsWith("fetch:")).map((key) => key.slice("fetch:".length));
+  const origins = keys.filter((key) => /^(?:connect|fetch):/.test(key)).map((key) => key.slice(key.indexOf(":") + 1));
   const failing = closed.length === 0 ? "" : `; even by failing: ${named(closed)}`;
   const both = [...(reads.length > 0 ? [`reads ${named(reads)}`] : []), ...(changes.length > 0 ? [`changes ${named(changes)}`] : [])];
   return [

@@ -23,6 +23,7 @@ import { openclaw } from "./openclaw/openclaw.ts";
 import { outdated } from "./plugins/outdated.ts";
 import { pack } from "./author/pack.ts";
 import { permissions } from "./plugins/permissions.ts";
+import { profile } from "./author/profile.ts";
 import { release } from "./plugins/release.ts";
 import { replay } from "./host/replay.ts";
 import { rerun } from "./host/rerun.ts";
@@ -40,6 +41,7 @@ export const VERBS: readonly Verb[] = [
   call,
   check,
   bench,
+  profile,
   pack,
   sign,
   install,

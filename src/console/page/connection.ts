@@ -105,7 +105,7 @@ async function stream(): Promise<void> {
 
 /** A line of the stream; src/console/feed.ts writes them. */
 interface Line {
-  readonly hello?: { readonly host: string; readonly scopes: string[]; readonly now: number };
+  readonly hello?: { readonly host: string; readonly scopes: string[]; readonly now: number; readonly hasTools: boolean };
   readonly host?: string;
   readonly beat?: number;
   readonly away?: string | null;
@@ -126,6 +126,7 @@ function take(line: Line): void {
     store.setHost(line.hello.host);
     store.setHostClock(line.hello.now);
     store.scopes.value = line.hello.scopes;
+    store.hasTools.value = line.hello.hasTools;
     store.connection.value = "live";
     store.away.value = line.away ?? undefined;
     void loadSamples();

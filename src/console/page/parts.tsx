@@ -57,9 +57,10 @@ export function RunLink({ id, children }: { readonly id: string; readonly childr
   );
 }
 
-export function Json({ value, label }: { readonly value: unknown; readonly label?: string }) {
-  const text = json(value);
-  const isLong = text.split("\n").length > 14;
+/** `isWhole`: nothing of it is folded or cut, for a person who decides about it. */
+export function Json({ value, label, isWhole = false }: { readonly value: unknown; readonly label?: string; readonly isWhole?: boolean }) {
+  const text = json(value, isWhole ? Infinity : undefined);
+  const isLong = !isWhole && text.split("\n").length > 14;
   const isOpen = useSignal(false);
   return (
     <div class="json">

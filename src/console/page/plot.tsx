@@ -45,6 +45,8 @@ export function Plot({
             stroke: COLORS[at % COLORS.length]!,
             width: 1.5,
             points: { show: false },
+            // Nothing was called for a while: the line goes on to the next point.
+            spanGaps: true,
             value: (_: uPlot, value: number | null) => (value === null || value === undefined ? "–" : unit(value)),
           })),
         ],

@@ -30,6 +30,9 @@ export const away = signal<string | undefined>(undefined);
 export const hostId = signal("");
 export const scopes = signal<readonly string[]>([]);
 export const mayAct = computed(() => scopes.value.includes("act"));
+/** The console has the project's files: it can replay, and change what is installed. */
+export const hasTools = signal(false);
+export const mayUseTools = computed(() => hasTools.value && mayAct.value);
 /** Things that this page was too slow for. */
 export const dropped = signal(0);
 export const stats = signal<HostStats | undefined>(undefined);
@@ -49,7 +52,7 @@ export const last = { seq: 0, host: "" };
 
 /** The host's clock minus this page's. */
 let offsetMs = 0;
-export const hostNow = (): number => Date.now() + offsetMs;
+const hostNow = (): number => Date.now() + offsetMs;
 export const setHostClock = (now: number): void => void (offsetMs = now - Date.now());
 
 /** Ticks once a second while the page is shown, for ages. */

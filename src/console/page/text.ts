@@ -3,15 +3,22 @@ import { DANGEROUS } from "../../protocol/dangerous-text.ts";
 
 const HIDDEN = new RegExp(String.raw`(?!\n)[${DANGEROUS}]`, "gu");
 
-/** SECURITY: bidi marks, escapes and invisible characters are shown as codes and obeyed by nothing. test/console/page.test.ts */
+/** SECURITY: bidi marks, escapes and invisible characters are shown as codes and obeyed by nothing. test/console/page/page.test.ts */
 export function visible(text: unknown, max = 4_000): string {
   const whole = typeof text === "string" ? text : String(text);
   const cut = whole.length > max ? `${whole.slice(0, max)}…` : whole;
   return cut.replaceAll(HIDDEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 }
 
-export function json(value: unknown): string {
-  return value === undefined ? "nothing" : visible(JSON.stringify(value, undefined, 2), 20_000);
+export function json(value: unknown, max = 20_000): string {
+  return value === undefined ? "nothing" : visible(JSON.stringify(value, undefined, 2), max);
+}
+
+/** A value of the audit log is `{ value }`, or the beginning of its text if it was too long. */
+export function audited(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if ("value" in value) return value.value;
+  return "text" in value && "chars" in value ? `${String(value.text)} … (${String(value.chars)} characters)` : value;
 }
 
 export function ms(value: number | undefined): string {

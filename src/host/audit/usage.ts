@@ -60,6 +60,15 @@ export class Usage {
     else found.more += 1;
   }
 
+  /** A connection was matched against the grants. SECURITY: the plugin chooses the target. test/host/audit/usage-connect.test.ts */
+  connected(plugin: string, target: string, isGranted: boolean): void {
+    const own = this.#of(plugin);
+    const key = `connect:${target}`;
+    const what = isGranted ? "used" : "refused";
+    if (own[what].has(key) || (own[what].size < LIMITS.audit.requests && target.length <= LIMITS.audit.textChars)) count(own, what, key);
+    else own.happened += 1;
+  }
+
   /** What changed since the last call. */
   *changed(): Generator<Omit<AuditUsage, "v" | "at" | "host" | "pid">> {
     for (const plugin of new Set([...this.#callCounts.plugins(), ...this.#plugins.keys()])) {

@@ -5,10 +5,11 @@
 import { randomBytes } from "node:crypto";
 import type { AnyHook } from "../../protocol/catalog.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
+import type { OutboxStats } from "../../protocol/live-report.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { Causes } from "../causality/causes.ts";
 import { chainOfStored } from "../causality/stored-chain.ts";
-import type { Emitted, RunOptions } from "../host-api.ts";
+import type { EmitOptions, Emitted, RunOptions } from "../host-api.ts";
 import type { Plugins } from "../plugins/plugins.ts";
 import type { Registry } from "../plugins/registry.ts";
 import type { HostEvents } from "../report/events.ts";
@@ -24,6 +25,8 @@ export interface DurableOptions {
   readonly hooks: Readonly<Record<string, AnyHook>>;
   /** The hooks that are durable for every plugin. */
   readonly durable: ReadonlySet<string>;
+  /** Does the operator let plugins choose durable hooks? */
+  readonly mayBeDurable: boolean;
   readonly runs: RunDispatcher;
   readonly registry: Registry;
   readonly plugins: Plugins;
@@ -55,6 +58,11 @@ export class Durable {
     return this.#deliveries.open();
   }
 
+  /** Undefined: it cannot be read now. */
+  report(): Promise<OutboxStats | undefined> {
+    return this.#outbox.report().catch(() => undefined);
+  }
+
   stop(): void {
     this.#isClosed = true;
     this.#deliveries.stop();
@@ -66,30 +74,45 @@ export class Durable {
     await this.#outbox.close();
   }
 
-  /** True: the event of this hook is kept until its plugins have it. */
+  /** True: the event of this hook is kept until its plugins have it, or until those have it that asked for that. */
   takes(hook: string): boolean {
-    return this.#options.durable.has(hook);
+    return (
+      this.#options.durable.has(hook) ||
+      (this.#options.mayBeDurable && this.#options.registry.plan(hook).some(({ isDurable }) => isDurable))
+    );
   }
 
-  /** Like `run`, but resolves when the event is committed: nobody has judged it yet, and `calls` is empty. */
+  /**
+   * Like `run`, but resolves when the event is committed: no durable handler has seen it yet, and `calls` has none of them. The handlers of
+   * plugins for which the hook is not durable are called at once.
+   */
   async run(hook: string, event: unknown, context?: unknown, options?: RunOptions): Promise<Outcome> {
-    const id = await this.#accept(hook, event, context, options?.plugin);
-    return { runId: id, hook, decision: "pass", result: undefined, by: undefined, reason: undefined, calls: [] };
+    const recipients = this.#recipients(hook, options?.plugin);
+    const kept = this.#accept(hook, event, context, [...recipients]);
+    if (this.#options.durable.has(hook) || (options?.plugin !== undefined && recipients.size > 0))
+      return { runId: await kept, hook, decision: "pass", result: undefined, by: undefined, reason: undefined, calls: [] };
+    const [outcome] = await Promise.all([this.#options.runs.run(hook, event, context, { ...options, except: recipients }), kept]);
+    return outcome;
   }
 
   /** `kept` resolves when the event is committed. A rejection that nobody awaits is logged, and raises no `unhandledRejection`. */
-  emit(hook: string, event: unknown, context?: unknown): Emitted {
-    const accepted = this.#accept(hook, event, context).then(() => {});
-    accepted.catch((error: unknown) => this.#options.logger.error({ hook, err: error }, "an emitted event was not kept"));
-    return { kept: accepted };
+  emit(hook: string, event: unknown, context?: unknown, options?: EmitOptions): Emitted {
+    const { durable, runs, logger } = this.#options;
+    const recipients = this.#recipients(hook);
+    const kept = this.#accept(hook, event, context, [...recipients], options?.id).then(() => {});
+    kept.catch((error: unknown) => logger.error({ hook, err: error }, "an emitted event was not kept"));
+    if (!durable.has(hook))
+      runs
+        .run(hook, event, context, { except: recipients })
+        .catch((error: unknown) => logger.error({ hook, err: error }, "an emitted event was not delivered"));
+    return { kept };
   }
 
-  async #accept(name: string, event: unknown, context: unknown, only?: string): Promise<string> {
+  async #accept(name: string, event: unknown, context: unknown, plugins: readonly string[], given?: string): Promise<string> {
     const { hooks, causes } = this.#options;
     if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
-    const id = randomBytes(12).toString("base64url");
+    const id = given ?? randomBytes(12).toString("base64url");
     const prepared = prepare(hooks[name]!, event, context);
-    const plugins = this.#listeners(name).filter((plugin) => only === undefined || plugin === only);
     if (plugins.length === 0) return id;
     const chain = causes.begin(id);
     await this.#outbox.add(
@@ -107,11 +130,16 @@ export class Durable {
     return id;
   }
 
-  /** Also plugins that are not loaded yet, or do not serve now. */
-  #listeners(hook: string): string[] {
-    const { registry, plugins } = this.#options;
-    const ids = registry.plan(hook).flatMap(({ plugin }) => (registry.handlersOf(plugin).length > 0 ? plugin.id : []));
-    return [...new Set([...ids, ...(plugins.lazyFor(hook) ?? []).map(({ id }) => id)])];
+  /** The plugins that get the event from the outbox: also those that are not loaded yet, or do not serve now. */
+  #recipients(hook: string, only?: string): ReadonlySet<string> {
+    const { durable, registry, plugins } = this.#options;
+    const isForAll = durable.has(hook);
+    const ids = new Set<string>();
+    for (const handler of registry.plan(hook))
+      if (isForAll ? registry.handlersOf(handler.plugin).length > 0 : handler.isDurable) ids.add(handler.plugin.id);
+    if (isForAll) for (const { id } of plugins.lazyFor(hook) ?? []) ids.add(id);
+    if (only === undefined) return ids;
+    return new Set(ids.has(only) ? [only] : []);
   }
 
   async #deliver(row: DeliveryRow): Promise<readonly Call[] | "waits" | "gone"> {

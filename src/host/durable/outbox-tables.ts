@@ -52,6 +52,10 @@ export function outboxStatements(database: DatabaseSync) {
     die: sql("UPDATE delivery SET dead = ?, holder = NULL WHERE seq = ?"),
     delete: sql("DELETE FROM delivery WHERE seq = ?"),
     bytes: sql("SELECT total(bytes) AS bytes FROM delivery"),
+    report: sql(
+      `SELECT (SELECT count(*) FROM delivery WHERE dead IS NULL) AS waiting, (SELECT count(*) FROM delivery WHERE dead IS NOT NULL) AS dead,
+       (SELECT total(bytes) FROM delivery) AS bytes`,
+    ),
     seen: sql("INSERT OR REPLACE INTO host (name, seen) VALUES (?, ?)"),
     left: sql("DELETE FROM host WHERE name = ?"),
     holders: sql(

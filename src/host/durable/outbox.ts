@@ -3,9 +3,10 @@
  * (`synchronous = NORMAL`, as every store here: not a power failure). Nothing blocks on another process: a locked file is tried again
  * without holding up the gateway's thread. The quota ends well before the disk does, because on a full disk SQLite cannot even delete.
  */
-import { statfsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { CreelError } from "../../protocol/errors.ts";
+import type { OutboxStats } from "../../protocol/live-report.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { LazyDatabase } from "../storage/lazy-database.ts";
 import type { LazyDatabaseSpec } from "../storage/lazy-database.ts";
@@ -109,12 +110,12 @@ export class Outbox {
 
   /** Takes over what no living host delivers. Returns the rows that are new to this host, in order. */
   adopt(): Promise<Waiting[]> {
-    this.#measureDisk();
     return this.#database.transact((sql) => {
       const nowMs = this.#now();
       for (const seq of this.#undeleted) sql.delete.run(seq);
       this.#undeleted.clear();
       this.#bytes = (sql.bytes.get() as { bytes: number }).bytes;
+      this.#measureDisk(this.#bytes);
       sql.seen.run(this.#lease.name, nowMs);
       for (const { holder, seen } of sql.holders.all(this.#lease.name) as unknown as { holder: string | null; seen: number | null }[]) {
         if (holder !== null && !isGone(holder, seen, nowMs)) continue;
@@ -169,6 +170,13 @@ export class Outbox {
     return this.#database.transact((sql) => seqs.filter((seq) => sql.drop.run(seq).changes === 1).length);
   }
 
+  report(): Promise<OutboxStats> {
+    return this.#database.do((sql) => {
+      const { waiting, dead, bytes } = sql.report.get() as { waiting: number; dead: number; bytes: number };
+      return { waiting, dead, bytes, limitBytes: Math.floor(this.#quotaBytes) };
+    });
+  }
+
   /** What is left is free for other hosts. */
   async close(): Promise<void> {
     await this.#database
@@ -187,12 +195,15 @@ export class Outbox {
     this.#lease.end();
   }
 
-  #measureDisk(): void {
+  /** Half of what is free, without the room that SQLite's log may still take: with a full disk it cannot even delete. */
+  #measureDisk(bytes: number): void {
     try {
-      const { bavail, bsize } = statfsSync(dirname(outboxFile(this.#dir)));
-      this.#quotaBytes = Math.min(this.#mostBytes, (this.#bytes ?? 0) + (bavail * bsize) / 2);
+      const { bavail, bsize } = statfsSync(this.#dir);
+      const logBytes = statSync(`${outboxFile(this.#dir)}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      const room = bavail * bsize - Math.max(0, LIMITS.outbox.logBytes - logBytes);
+      this.#quotaBytes = Math.min(this.#mostBytes, bytes + Math.max(0, room) / 2);
     } catch {
-      // The folder does not exist yet.
+      // The next write says what is wrong with the folder.
     }
   }
 }

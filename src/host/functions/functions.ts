@@ -113,6 +113,7 @@ export class Functions {
         needsAuthority: false,
         seesContext: true,
         isReentrant: false,
+        isDurable: false,
         budget: callBudget(FUNCTION_HOOKS[kind], plugin.hooks, options),
         options,
         callCount: this.#options.callCounts.of(plugin.id, kind),
@@ -140,6 +141,11 @@ export class Functions {
 
   of(plugin: Plugin): { kind: FunctionKind; name: string; about: FunctionAbout<FunctionKind>; budget: CallBudget }[] {
     return (this.#byPlugin.get(plugin) ?? []).map(({ kind, name, about, handler: { budget } }) => ({ kind, name, about, budget }));
+  }
+
+  /** `index`: of its handler. */
+  nameOf(plugin: Plugin, index: number): string | undefined {
+    return this.#byPlugin.get(plugin)?.find(({ handler }) => handler.index === index)?.name;
   }
 
   /** CPU time that the calls of a plugin's functions may take. */

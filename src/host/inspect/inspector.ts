@@ -3,6 +3,7 @@
  * link. The debugger's connection outlives the cell: after a reload it gets the new one, with its breakpoints. When the
  * debugger goes away, in whatever state, its session ends, and a paused plugin goes on.
  */
+import { pluginScript } from "../../protocol/guest-surface/scripts.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { fitsBytes } from "../../transport/frames.ts";
 import type { Plugin } from "../plugins/plugin.ts";
@@ -12,6 +13,7 @@ import { DebuggerState } from "./debugger-state.ts";
 import type { CdpMessage } from "./debugger-state.ts";
 import { Door } from "./door.ts";
 import type { Client, InspectAddress } from "./door.ts";
+import type { InspectSession } from "./session.ts";
 import { sourceMapUrl } from "./sources.ts";
 
 export interface InspectOptions {
@@ -44,6 +46,7 @@ const NO_PATTERNS: CdpMessage = { method: "Debugger.setBlackboxPatterns", params
 export class Inspector {
   readonly plugin: string;
   readonly #options: InspectOptions;
+  readonly #session: InspectSession | undefined;
   readonly #door: Door;
   /** The isolates of the plugin, the newest last: that one is debugged. */
   #targets: Target[] = [];
@@ -51,15 +54,19 @@ export class Inspector {
   #state = new DebuggerState();
   /** Commands that the cell has not answered: the debugger's, by their ids, and the host's own. */
   readonly #unanswered = new Set<number>();
-  readonly #ownAnswered = new Map<number, () => void>();
+  readonly #ownAnswered = new Map<number, (result: unknown) => void>();
   /** Commands that came while there was no isolate. */
   #early: CdpMessage[] = [];
   #nextId = FIRST_OWN_ID;
+  /** The breakpoint at the plugin's first line. */
+  #firstBreak: string | undefined;
   /** Does the first load wait for a debugger? */
   #mustWait: boolean;
 
-  constructor(options: InspectOptions) {
+  /** `session`: a debugger of this process, instead of the door. */
+  constructor(options: InspectOptions, session?: InspectSession) {
     this.#options = options;
+    this.#session = session;
     this.plugin = options.plugin;
     this.#mustWait = options.break === true;
     this.#door = new Door({
@@ -71,7 +78,8 @@ export class Inspector {
   }
 
   async open(): Promise<void> {
-    this.#options.listening?.(await this.#door.open());
+    if (this.#session) this.#connect(this.#session);
+    else this.#options.listening?.(await this.#door.open());
   }
 
   get address(): InspectAddress {
@@ -79,7 +87,8 @@ export class Inspector {
   }
 
   close(): void {
-    this.#door.close();
+    if (this.#session) this.#session.end();
+    else this.#door.close();
   }
 
   /** The lane has an isolate for the plugin. */
@@ -87,6 +96,7 @@ export class Inspector {
     const { generation } = lane;
     void this.#mapUrl(plugin).then((url) => {
       if (lane.generation !== generation || !lane.isConnected) return;
+      if (this.#session) this.#session.mapUrl = url;
       this.#detach();
       this.#targets = this.#targets.filter((target) => target.cell !== cell);
       this.#targets.push({ lane, cell, view: new CellView(this.plugin, url), isGoing: false });
@@ -114,7 +124,7 @@ export class Inspector {
     this.#unanswered.delete(message.id);
     const own = this.#ownAnswered.get(message.id);
     this.#ownAnswered.delete(message.id);
-    if (own) return own();
+    if (own) return own(message.result);
     this.#state.answered(message.id, message.result);
     this.#client.send(text);
   }
@@ -168,13 +178,26 @@ export class Inspector {
   #begin(): void {
     this.#mustWait = false;
     const target = this.#current!;
-    if (this.#state.isEnabled("Debugger")) this.#own({ method: "Debugger.pause" }, () => this.#go(target));
-    else this.#go(target);
+    if (!this.#state.isEnabled("Debugger")) return this.#go(target);
+    // `Debugger.pause` would stop in Creel's own code, which is left out of stepping, and be forgotten.
+    this.#own({ method: "Debugger.setBreakpointByUrl", params: { url: pluginScript(this.plugin), lineNumber: 0 } }, (result) => {
+      this.#firstBreak = (result as { breakpointId?: string } | undefined)?.breakpointId;
+      this.#go(target);
+    });
   }
 
   #notify({ view }: Target, message: CdpMessage): void {
-    const shown = view.notification(message);
+    const shown = view.notification(message.method === "Debugger.paused" ? this.#atFirstLine(message) : message);
     if (shown) this.#client?.send(JSON.stringify(shown));
+  }
+
+  /** A pause at the first line is no breakpoint of the debugger's. */
+  #atFirstLine(message: CdpMessage): CdpMessage {
+    const breakpointId = this.#firstBreak;
+    if (breakpointId === undefined) return message;
+    this.#firstBreak = undefined;
+    this.#own({ method: "Debugger.removeBreakpoint", params: { breakpointId } });
+    return { ...message, params: { ...message.params, reason: "Break on start", hitBreakpoints: [] } };
   }
 
   /** Opens a session with the current isolate, and sets there what the debugger had set in the one before. */
@@ -184,7 +207,7 @@ export class Inspector {
     this.#client.send(JSON.stringify({ method: "Runtime.executionContextsCleared", params: {} }));
     this.#post("attach");
     // Breakpoints must be set before the plugin's first line runs.
-    const set = this.#state.commands().map((command) => new Promise<void>((resolve) => this.#own(command, resolve)));
+    const set = this.#state.commands().map((command) => new Promise((resolve) => this.#own(command, resolve)));
     void Promise.all(set).then(() => this.#mustWait || this.#go(target));
     const early = this.#early;
     this.#early = [];
@@ -215,7 +238,7 @@ export class Inspector {
     if (this.#state.isEnabled("Debugger")) this.#client?.send(JSON.stringify({ method: "Debugger.resumed", params: {} }));
   }
 
-  #own(command: CdpMessage, answered: () => void = () => {}): void {
+  #own(command: CdpMessage, answered: (result: unknown) => void = () => {}): void {
     const id = this.#nextId++;
     this.#ownAnswered.set(id, answered);
     this.#send({ ...command, id });

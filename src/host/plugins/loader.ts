@@ -162,7 +162,7 @@ export class PluginLoader {
 
 /** Rejects with a CreelError. The diagnostics name the modules that the plugin misses. */
 async function bundlePlugin(plugin: Plugin): Promise<PluginBundle> {
-  const bundle = await plugin.makeBundle();
+  const bundle = await plugin.makeBundle(plugin.home?.lane.isDebug === true);
   for (const [at, text] of unavailable(bundle.builtins).entries()) plugin.diagnostics.set(`absent ${at}`, text);
   const missing = plugin.isStrict ? missingModules(bundle.builtins) : [];
   if (missing.length === 0) return bundle;

@@ -78,8 +78,8 @@ export interface Plugin {
   readonly laneShare: CpuShare;
   /** Why it lives in the slow lane; undefined: it does not. */
   slowWhy: string | undefined;
-  /** Makes its bundle, each time it is loaded. Rejects with a CreelError. */
-  readonly makeBundle: () => Promise<PluginBundle>;
+  /** Makes its bundle, each time it is loaded; `isLiteral` for a debugger. Rejects with a CreelError. */
+  readonly makeBundle: (isLiteral: boolean) => Promise<PluginBundle>;
   bundle: PluginBundle | undefined;
   /** Where its sources are, for a debugger. */
   readonly sourcePlace?: (() => Promise<SourcePlace>) | undefined;

@@ -34,6 +34,8 @@ export interface Handler {
   readonly seesContext: boolean;
   /** Is it called for runs that its own plugin caused? */
   readonly isReentrant: boolean;
+  /** It asked for durable events, and the operator allows it. */
+  readonly isDurable: boolean;
   readonly budget: CallBudget;
   /** The options it registered with. */
   readonly options: HandlerOptions;
@@ -70,6 +72,7 @@ export class Registry {
   readonly #hasInternal: boolean;
   readonly #callCounts: CallCounts;
   readonly #families: ReadonlySet<string>;
+  readonly #durable: ReadonlySet<string>;
   readonly #byPlugin = new Map<Plugin, Listed[]>();
   /** Plugins that do not serve and whose hooks are not known: each is in the plan of every hook. */
   readonly #unknown = new Map<Plugin, Handler>();
@@ -80,8 +83,9 @@ export class Registry {
   /** Undefined: a plugin has come, gone or moved since. Made on demand: two hundred plugins may register before the first run. */
   #plans: ReadonlyMap<string, Plan> | undefined;
 
-  /** `hasInternal`: may plugins listen to internal events? */
-  constructor(hooks: HookTable, hasInternal = true, callCounts = new CallCounts()) {
+  /** `hasInternal`: may plugins listen to internal events? `durable`: hooks that are durable for every plugin. */
+  constructor(hooks: HookTable, hasInternal = true, callCounts = new CallCounts(), durable: ReadonlySet<string> = new Set()) {
+    this.#durable = durable;
     this.#hooks = hooks;
     this.#callCounts = callCounts;
     this.#hasInternal = hasInternal;
@@ -114,6 +118,10 @@ export class Registry {
         if (!plugin.isRequired || refusal !== forbidden) continue;
       }
       const budget = callBudget(hook!, plugin.hooks, options);
+      const undurable = options.durable === true ? this.#undurable(hook!, key, plugin) : undefined;
+      if (undurable !== undefined) diagnostics.push(undurable);
+      // What a plugin asks for that has never loaded is not known: its events are kept rather than lost.
+      const asksDurable = options.durable === true || plugin.registered === undefined;
       listed.push({
         plugin,
         home,
@@ -125,6 +133,7 @@ export class Registry {
         needsAuthority: options.requiresToolAuthority === true,
         seesContext: sees === BOTH,
         isReentrant: options.reentrant === true,
+        isDurable: asksDurable && plugin.hooks?.durable === true && hook!.kind === "observe",
         budget,
         options,
         callCount: this.#callCounts.of(plugin.id, key),
@@ -155,6 +164,7 @@ export class Registry {
       needsAuthority: false,
       seesContext: false,
       isReentrant: false,
+      isDurable: false,
       budget: callBudget(Object.values(this.#hooks)[0]!, plugin.hooks, {}),
       options: {},
       callCount: new CallCount(new PluginCost()),
@@ -196,6 +206,13 @@ export class Registry {
   #switchedOff({ internal }: AnyHook, key: string): string | undefined {
     if (!internal || this.#hasInternal) return undefined;
     return `nobody hears "${key}": internal events are switched off by hooks.internal.enabled`;
+  }
+
+  /** Why a plugin that asks for durable events does not get them; undefined: it does, or the operator knows that it does not. */
+  #undurable({ kind }: AnyHook, key: string, { id, hooks }: Plugin): string | undefined {
+    if (kind !== "observe") return `"durable" has no effect on "${key}": only observe hooks can be delivered later`;
+    if (hooks?.durable !== undefined || this.#durable.has(key)) return undefined;
+    return `it asks for durable events of "${key}", which has no effect: plugins.entries.${id}.hooks.durable allows it`;
   }
 
   /** One hook of a family: all of them have the same budgets and permissions. */

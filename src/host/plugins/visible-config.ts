@@ -3,7 +3,7 @@
  * for a few settings of the gateway's. The rule:
  *
  * - of `plugins.entries` it sees only its own, as `enabled`, `config` and `hooks`;
- * - grants, `secrets`, every `env`, and keys with a path of this machine (`stateDir`, `lockKey`, `load`, `hooks.agent`) are left out;
+ * - grants, `secrets`, every `env`, and keys with a path of this machine (`stateDir`, `lockKey`, `kv`, `load`, `hooks.agent`) are left out;
  * - elsewhere, values under a name that means a secret are redacted, and so are texts that look like one: user names and passwords in
  *   URLs, such parameters, keys with a well-known prefix.
  *
@@ -32,7 +32,17 @@ const KNOWN_SECRET = /\b(?:sk-|sk_live_|rk_live_|gh[opsu]_|github_pat_|glpat-|xo
 
 /** SECURITY: it goes into the plugin's cell. test/host/plugins/visible-config.test.ts */
 export function visibleConfig(config: CreelConfig, id: string, own: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { stateDir: _, plugins = {}, hooks = {}, sandbox: __, limits: ___, audit: ________, lockKey: _________, ...rest } = config;
+  const {
+    stateDir: _,
+    plugins = {},
+    hooks = {},
+    sandbox: __,
+    limits: ___,
+    audit: ________,
+    lockKey: _________,
+    kv: __________,
+    ...rest
+  } = config;
   const { entries = {}, load: ____, ...ofPlugins } = plugins;
   const { agent: _____, internal, ...ofHooks } = hooks;
   const { load: ______, entries: _______, ...ofInternal } = internal ?? {};

@@ -6,7 +6,12 @@ const TOLERATED_MS = 100;
 let originMs = Date.now() - performance.now();
 
 export function epochMs(momentMs: number): number {
+  return Math.round(preciseEpochMs(momentMs));
+}
+
+/** With fractions: a call takes microseconds. */
+export function preciseEpochMs(momentMs: number): number {
   const freshMs = Date.now() - performance.now();
   if (Math.abs(freshMs - originMs) > TOLERATED_MS) originMs = freshMs;
-  return Math.round(originMs + momentMs);
+  return originMs + momentMs;
 }

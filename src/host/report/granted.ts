@@ -9,10 +9,11 @@ export interface GrantedPermission {
 }
 
 export function grantedTo({ grants, hooks, isRequired }: Plugin): GrantedPermission[] {
-  const { fetch = [], session = [], env = [] } = grants;
+  const { fetch = [], connect = [], session = [], env = [] } = grants;
   const single = (["kv", "fs", "schedule", "clock", "wasm"] as const).filter((kind) => grants[kind]);
   return [
     ...fetch.map((rule) => ({ kind: "fetch", key: `fetch:${typeof rule === "string" ? rule : `${rule.origin}${rule.pathPrefix ?? ""}`}` })),
+    ...connect.map((target) => ({ kind: "connect", key: `connect:${target}` })),
     ...session.map((access) => ({ kind: `session:${access}`, key: `session:${access}` })),
     ...env.map((name) => ({ kind: "env", key: `env:${name}` })),
     ...single.map((kind) => ({ kind, key: kind })),

@@ -83,6 +83,7 @@ function pluginStats(plugin: Plugin, { measurements, callCounts, registry }: Sta
     refusals: { ...counts.refusals },
     permissionUses: { ...counts.permissionUses },
     droppedLogLines: counts.droppedLogLines,
+    deliveries: { ...counts.deliveries },
   };
 }
 

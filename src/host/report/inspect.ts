@@ -1,5 +1,6 @@
 /** Trusted side: the report about a plugin for its operator. */
 import type { FunctionAbout, FunctionKind } from "../../protocol/messages/functions.ts";
+import { familyOf } from "../../protocol/catalog.ts";
 import { failurePolicy, ifItFails } from "../../protocol/rules/failure-policy.ts";
 import type { FailurePolicy } from "../../protocol/rules/failure-policy.ts";
 import type { HandlerOptions } from "../../protocol/rules/registration.ts";
@@ -62,6 +63,8 @@ export interface PluginReport {
     /** Its failure policy, and the same in words. */
     readonly failure: FailurePolicy;
     readonly ifItFails: string;
+    /** Its events, or those of one hook of this family, are kept until the plugin has handled them. */
+    readonly isDurable: boolean;
   }[];
   /** All its hooks fail closed. */
   readonly isRequired: boolean;
@@ -86,12 +89,14 @@ export interface InspectSettings {
   readonly secrets: Secrets;
   /** The operator's failure policies, by hook. */
   readonly failure: Readonly<Record<string, FailurePolicy>>;
+  /** Hooks that are durable for every plugin. */
+  readonly durable: ReadonlySet<string>;
 }
 
 export function inspect(
   plugin: Plugin,
   { plugins, registry, functions, kv, volumes, idle }: InspectParts,
-  { secrets, failure }: InspectSettings,
+  { secrets, failure, durable }: InspectSettings,
 ): PluginReport {
   const { id, name, version, status, error, home, loadMs, replacements, circuit, bundle } = plugin;
   return {
@@ -115,10 +120,12 @@ export function inspect(
     bundle: bundle && { bytes: bundle.bytes, digest: bundle.digest },
     functions: functions.of(plugin),
     isRequired: plugin.isRequired,
-    hooks: (status === "asleep" ? registry.asAccepted(plugin) : registry.handlersOf(plugin)).map(({ key, priority, budget, options }) => {
+    hooks: (status === "asleep" ? registry.asAccepted(plugin) : registry.handlersOf(plugin)).map((handler) => {
+      const { key, priority, budget, options } = handler;
       const hook = registry.hook(key)!;
       const policy = failurePolicy(hook, plugin.isRequired, failure[key]);
-      return { hook: key, priority, options, budget, failure: policy, ifItFails: ifItFails(hook, policy) };
+      const isDurable = ("isDurable" in handler && handler.isDurable) || isAmong(durable, key);
+      return { hook: key, priority, options, budget, failure: policy, ifItFails: ifItFails(hook, policy), isDurable };
     }),
     permissions: grantedTo(plugin),
     secrets: secrets.report(id, plugin.grants),
@@ -127,4 +134,9 @@ export function inspect(
 
 function concerning(plugin: Plugin, registry: Registry, idle: ReadonlyMap<string, string>): string[] {
   return [...idle].flatMap(([hook, diagnostic]) => (registry.plan(hook).some((handler) => handler.plugin === plugin) ? [diagnostic] : []));
+}
+
+/** `key`: a hook, or a family of internal events. */
+function isAmong(durable: ReadonlySet<string>, key: string): boolean {
+  return durable.has(key) || [...durable].some((name) => familyOf(name) === key);
 }

@@ -12,8 +12,9 @@ import type { HostEvents } from "./events.ts";
 type Counts = Record<string, number>;
 
 /** Counted from the start, so that a series exists before the first time. */
-const SERVICES = ["fetch", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
+const SERVICES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
 const USES = ["kv", "schedule", "session:get", "session:patch", "fs"] as const;
+const DELIVERIES = ["delivered", "failed", "dead"] as const;
 const RESOLUTIONS = ["allow-once", "allow-always", "deny", "timeout", "cancelled"] as const;
 
 export interface PluginCounts {
@@ -24,6 +25,7 @@ export interface PluginCounts {
   readonly refusals: Counts;
   readonly permissionUses: Counts;
   readonly approvals: Counts;
+  readonly deliveries: Counts;
 }
 
 interface HookCounts {
@@ -46,6 +48,7 @@ export class Measurements {
     events.on("recursion", ({ limit }) => increase(this.recursions, limit));
     events.on("restart", ({ why, culprit }) => this.#restarted(reasonOf(why), culprit));
     events.on("refused", ({ plugin, service }) => increase(this.plugin(plugin).refusals, serviceOf(service)));
+    events.on("delivery", ({ plugin, status }) => increase(this.plugin(plugin).deliveries, status));
     events.on("approval", ({ what, runId, waitedMs = 0 }) => {
       if (what === "asked") this.pendingApprovals += 1;
       else {
@@ -84,6 +87,7 @@ export class Measurements {
       refusals: zeros(SERVICES),
       permissionUses: zeros(USES),
       approvals: zeros(RESOLUTIONS),
+      deliveries: zeros(DELIVERIES),
     };
     this.#plugins.set(id, own);
     return own;
@@ -123,7 +127,7 @@ function increase(counts: Counts, key: string): void {
 
 /** SECURITY: the name of a service that does not exist is the plugin's word, and must not become a label. test/host/report/measurements.test.ts */
 function serviceOf(service: string): string {
-  return permissionOf(service) ?? (service.startsWith("fetch") ? "fetch" : "other");
+  return permissionOf(service) ?? (service.startsWith("fetch") ? "fetch" : service.startsWith("connect") ? "connect" : "other");
 }
 
 /** The beginnings of the messages that say why a sandbox was replaced; what follows has numbers. */

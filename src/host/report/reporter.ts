@@ -5,6 +5,7 @@
 import type { HookTable } from "../../protocol/catalog.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { Audit } from "../audit/audit.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { HostEvents } from "./events.ts";
 import type { Logger } from "./log.ts";
@@ -28,6 +29,8 @@ export interface ReporterOptions {
   readonly isUnrecorded: boolean;
   /** Undefined: nothing is recorded. */
   readonly recorder: Recorder | undefined;
+  /** Undefined: the gateway wants no traces. */
+  readonly tracing: Tracing | undefined;
 }
 
 export class Reporter {
@@ -37,25 +40,28 @@ export class Reporter {
     this.#options = options;
   }
 
-  begun({ runId, hook, plan, activateMs, chain }: RunInput): void {
-    const { events } = this.#options;
+  begun(input: RunInput): void {
+    const { events, tracing } = this.#options;
+    tracing?.begun(input);
     if (!events.wants("begun")) return;
+    const { runId, hook, plan, activateMs, chain } = input;
     const plugins = plan.map(({ plugin }) => plugin.id);
     events.publish("begun", { runId, hook: hook.name, plugins, activateMs, chain: chainOf(chain) });
   }
 
   /** The gateway gave it up. */
   aborted(input: RunInput): void {
-    const { events, history } = this.#options;
+    const { events, history, tracing } = this.#options;
     const { runId, hook, chain, startedMs } = input;
     const endedMs = performance.now();
+    tracing?.aborted(input, endedMs);
     const seq = events.number();
     history.ended(seq, input, undefined, endedMs);
     events.publish("aborted", { runId, hook: hook.name, wallMs: endedMs - startedMs, chain: chainOf(chain) }, seq);
   }
 
   report(outcome: Outcome, input: RunInput): void {
-    const { events, plugins, hooks, logger, audit, measurements, history, recorder } = this.#options;
+    const { events, plugins, hooks, logger, audit, measurements, history, recorder, tracing } = this.#options;
     const isRecorded = !this.#options.isUnrecorded;
     const endedMs = isRecorded ? performance.now() : 0;
     const { runId } = outcome;
@@ -91,6 +97,7 @@ export class Reporter {
     if (isNews) audit?.run(input, outcome);
     recorder?.run(input, outcome);
     if (!isRecorded) return;
+    tracing?.ended(input, outcome, endedMs);
     const wallMs = endedMs - input.startedMs;
     measurements.run(outcome, wallMs, endedMs);
     if (events.wants("call")) this.#publishCalls(outcome, input, endedMs);

@@ -96,6 +96,11 @@ export function refusedResult({ call }: Read, error: CallError): Call {
   return { ...call, status: "failed", error };
 }
 
+/** The call of a handler whose result the host did not even read. */
+export function unread(handler: Handler, step: StepAnswer, error: CallError): Call {
+  return failed(handler, step, "failed", error).call;
+}
+
 function failed({ plugin, priority }: Handler, { wallUs, cpuUs }: StepAnswer, status: Call["status"], error: CallError): Read {
   return { call: { plugin: plugin.id, priority, status, wallMs: wallUs / 1000, cpuMs: cpuUs / 1000, error }, answer: undefined };
 }

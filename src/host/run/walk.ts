@@ -9,11 +9,13 @@ import type { Call, CallError, Outcome } from "../../protocol/outcome.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ownError } from "./guest-error.ts";
 import { failure } from "../supervisor/unit-loss.ts";
-import type { Answers, LaneClient, RunRequest } from "../supervisor/lane-client.ts";
+import type { Answers, LaneClient, RunRequest, StepAnswer } from "../supervisor/lane-client.ts";
+import type { Plugin } from "../plugins/plugin.ts";
 import type { Handler, Plan } from "../plugins/registry.ts";
-import { readAnswer, refusedResult } from "./answer.ts";
+import { readAnswer, refusedResult, unread } from "./answer.ts";
 import { eligible, refused, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
+import { RunCost } from "./run-cost.ts";
 import type { RunInput } from "./run-input.ts";
 import { NO_CONTEXT } from "./prepare.ts";
 import { FIRST, Retry, withAttempt } from "./retry.ts";
@@ -46,6 +48,11 @@ export class Walk {
   #written: Fields;
   /** An upper bound of the bytes of event and context; 0: no result has changed the event. */
   #mostBytes = 0;
+  /** Characters of all results so far, and hops that handlers made necessary by results only the host can judge. */
+  #chars = 0;
+  #extraHops = 0;
+  /** What makes this run expensive for the gateway, and which plugin pays; undefined: nothing does. */
+  #cost: RunCost | undefined;
   /** The current segment, the place in it, and what must be retried of it. */
   #segmentAt = 0;
   #at = 0;
@@ -96,10 +103,13 @@ export class Walk {
 
   #hop(segment: Segment): HopRequest {
     const { hook, cause, contextText } = this.#input;
+    if (this.#at > 0 && !this.#retry) this.#isSentBack(segment.handlers[this.#at - 1]!.plugin);
     if (this.#written !== this.#state.event) {
-      this.#written = this.#state.event;
-      this.#event = JSON.stringify(this.#written);
+      const { event } = this.#state;
+      this.#written = event;
+      this.#event = this.#cost ? this.#cost.measure(() => JSON.stringify(event)) : JSON.stringify(event);
     }
+    this.#cost?.sent(this.#event.length);
     if (isStale(segment)) this.#retry ??= new Retry(segment);
     const { lane, route } = this.#retry?.place(hook, this.#at) ?? segment;
     const { offset, attempt, spentMs } = this.#retry?.attempt(this.#at) ?? FIRST;
@@ -108,6 +118,11 @@ export class Walk {
     const chains = this.#state.frozen.size === 0;
     const context = segment.seesContext ? withAttempt(contextText, attempt) : NO_CONTEXT;
     return { lane, request: { cause, route, from: this.#at - offset, chains, attempt, spentMs, event: this.#event, context } };
+  }
+
+  /** The lane left the rest to the host, because of this plugin's answer. */
+  #isSentBack(plugin: Plugin): void {
+    if (++this.#extraHops > LIMITS.gateway.freeHops) (this.#cost ??= new RunCost(plugin)).causes(plugin, this.#event.length);
   }
 
   #take(answers: Answers): void {
@@ -124,13 +139,25 @@ export class Walk {
       const step = steps[this.#at - offset] ?? (this.#at === first && !answers.retry ? NO_ANSWER : undefined);
       if (!step) return;
       const handler = handlers[this.#at]!;
-      const read = readAnswer(input, handler, step);
-      const { answer } = read;
-      const grown = answer === undefined ? undefined : this.#judge(handler, answer, step.body);
-      const call = grown ? refusedResult(read, grown) : read.call;
+      this.#chars += step.body.length;
+      const isLong = this.#cost !== undefined || this.#chars >= LIMITS.gateway.resultChars;
+      const call = isLong ? this.#readLong(handler, step) : this.#read(handler, step);
       this.#called.push(call);
       if (call.error && this.#closes(handler)) this.#failed(handler, call);
     }
+  }
+
+  #read(handler: Handler, step: StepAnswer): Call {
+    const read = readAnswer(this.#input, handler, step);
+    const grown = read.answer === undefined ? undefined : this.#judge(handler, read.answer, step.body);
+    return grown ? refusedResult(read, grown) : read.call;
+  }
+
+  /** Reads and merges a result in a run whose results are long: the plugin that made it so pays. */
+  #readLong(handler: Handler, step: StepAnswer): Call {
+    const cost = (this.#cost ??= new RunCost(handler.plugin));
+    const refusal = step.status === "ok" ? cost.takes(handler.plugin, step.body.length) : undefined;
+    return refusal ? unread(handler, step, refusal) : cost.measure(() => this.#read(handler, step));
   }
 
   /** Merges a result. Returns an error if the event would become too long; then the result does not count. */

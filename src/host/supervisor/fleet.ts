@@ -148,6 +148,7 @@ export class Fleet {
       index,
       {
         message: (message, bodies) => this.#receive(lane, message, bodies),
+        isInTurn: (withinMs) => this.#slotOf(index)?.isInTurn(lane, withinMs) ?? false,
         replace: (why) => this.replace(index, why),
         ended: (why, isBroken) => this.#slotOf(index)?.linkEnded(why, isBroken),
       },

@@ -25,6 +25,8 @@ export type { Answers, Receiver, RunRequest, StepAnswer } from "./lane-run.ts";
 
 export interface LaneEvents {
   message(message: LaneMessage, bodies: string[]): void;
+  /** Was the lane seen inside a turn in the last milliseconds? */
+  isInTurn(withinMs: number): boolean;
   /** The lane is unusable: its unit has to be replaced. */
   replace(why: string): void;
   /** Its link has ended. `isBroken`: the lane broke the rules; otherwise it is gone. */
@@ -54,6 +56,7 @@ export class LaneClient {
       isTimeless: isDebug,
       kick: () => this.#link?.kick?.(),
       settle: (run, answers) => this.#settle(run, answers),
+      isInTurn: (withinMs) => this.#events.isInTurn(withinMs),
       replace: (why) => this.#events.replace(why),
     });
   }
@@ -186,6 +189,7 @@ export class LaneClient {
       frame: callFrame(id, route.route, request),
       timedSinceMs: 0,
       isSent: false,
+      chars: 0,
       isPartlyAnswered: false,
       settled: undefined,
     };
@@ -249,7 +253,7 @@ export class LaneClient {
     // A run that was cancelled or given up may still be answered.
     const run = this.#pending.get(reply.id);
     if (!run) return false;
-    takeReply(reply, run.request.route, run.answers);
+    run.chars = takeReply(reply, run.request.route, run.answers, run.chars);
     if (reply.isLast) {
       this.#overdue.answered += 1;
       this.#settle(run, { steps: run.answers, lane: this.index, attempt: run.request.attempt, batch: reply.batch });

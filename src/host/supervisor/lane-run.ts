@@ -5,6 +5,7 @@
 import type { CallReply, CallRequest, StepReply } from "../../transport/call-frames.ts";
 import type { Frame } from "../../transport/frames.ts";
 import type { Route } from "../../protocol/messages/host-lane.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { LaneClient } from "./lane-client.ts";
 import { firstOpen, isFan } from "./unit-loss.ts";
 
@@ -43,18 +44,33 @@ export interface PendingRun {
   /** When the host began to time it (overdue.ts); 0: it is too young for that. */
   timedSinceMs: number;
   isSent: boolean;
+  /** Characters of the answers so far. */
+  chars: number;
   /** A reply came that was not the last: the lane sends one when it is about to enter, or waits for, the next step. */
   isPartlyAnswered: boolean;
   /** Stops its timer, once it has one. */
   settled: (() => void) | undefined;
 }
 
-/** Puts a reply's steps where they belong. Throws when the lane answers a step that the route does not have. */
-export function takeReply(reply: CallReply, route: Route, answers: (StepAnswer | undefined)[]): void {
+/**
+ * Puts a reply's steps where they belong. Throws when the lane answers a step that the route does not have, or more than
+ * its cells may. `chars`: what earlier replies to the run have brought; gives it with this one. SECURITY: the host
+ * keeps all of it until the last reply. test/host/supervisor/lane-client.test.ts
+ */
+export function takeReply(reply: CallReply, route: Route, answers: (StepAnswer | undefined)[], chars: number): number {
+  let sum = chars;
   for (const answer of reply.steps) {
     if (answer.step >= route.steps.length) throw new RangeError("a reply to a step that was not asked for");
     answers[answer.step] ??= answer;
+    sum += answer.body.length;
   }
+  if (sum > LIMITS.frames.answersChars && sum > mostChars(route)) throw new RangeError("replies that are too long in total");
+  return sum;
+}
+
+/** See hop.ts in src/sandbox/lane. */
+function mostChars({ steps }: Route): number {
+  return new Set(steps.map(([cell]) => cell)).size * (LIMITS.call.eventBytes + LIMITS.call.resultBytes);
 }
 
 /** Wall time that a run may take in its lane: the sum of its steps, or the longest one if they run side by side. */

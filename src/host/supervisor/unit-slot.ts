@@ -67,6 +67,11 @@ export class UnitSlot {
     await this.#next(diagnosis.culprit ? 0 : this.#backOff());
   }
 
+  /** Was one of its lanes seen inside a turn in the last milliseconds? */
+  isInTurn(lane: LaneClient, withinMs: number): boolean {
+    return this.#watchdog?.hasSeen(this.lanes.indexOf(lane), withinMs) ?? false;
+  }
+
   /** One of the unit's links has ended. If the unit itself has ended, its exit will say why in a moment. */
   linkEnded(why: string, isBroken: boolean): void {
     const { unit } = this;

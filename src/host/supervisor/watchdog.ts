@@ -114,6 +114,11 @@ export class Watchdog {
     return [...this.#sights.values()].filter(({ atMs, turn }) => atMs >= sinceMs && !this.#options.isOver(turn)).map(({ turn }) => turn);
   }
 
+  /** Was a turn reported from this lane in the last milliseconds? Its run may be answered by now, because it was late. */
+  hasSeen(lane: number, withinMs: number): boolean {
+    return (this.#sights.get(lane)?.atMs ?? -Infinity) >= performance.now() - withinMs;
+  }
+
   #stalled(turn: StalledTurn): void {
     this.#silent = 0;
     const cpuMs = this.#options.cpuMsOf(turn);

@@ -75,6 +75,7 @@ export async function readPacked(
     if (sha256(bytes) !== facts.data.files[name]) throw refuse(`${name} differs from its digest in the manifest`);
     const text = bytes.toString("utf8");
     // SECURITY: bytes that are not UTF-8 would change on their way into the cell, after the digest was compared.
+    // test/install/pack/packed-plugin.test.ts
     if (sha256(text) !== facts.data.files[name]) throw refuse(`${name} is not UTF-8`);
     return text;
   };

@@ -42,7 +42,7 @@ function ofGranted(entry: LockEntry, review: Known, usage: UsageSum, key: string
   if ("required" in grant) return row("=", "it sets what a failure of the plugin means");
   if ("clock" in grant || "wasm" in grant) return row("?", "its use is not logged");
   if ("conversation" in grant || "prompt" in grant || "install" in grant) return [ofHooks(entry, usage, key, grant)];
-  const name = "session" in grant ? `session:${grant.session}` : Object.keys(grant)[0]!;
+  const name = "session" in grant ? `session:${grant.session}` : "connect" in grant ? key : Object.keys(grant)[0]!;
   const count = usage.used.get(name) ?? 0;
   if (count > 0) return row("=", `used ${times(count)}`);
   const before = usage.refused.get(name) ?? 0;

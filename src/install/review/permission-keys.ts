@@ -1,11 +1,12 @@
 /**
  * Trusted side: single permissions, so that a person can accept or refuse each, and their keys:
- * `fetch:https://api.example.com/v1#GET`, `session:get`, `env:NAME`, `kv`. The accepted keys become the grants of the
+ * `fetch:https://api.example.com/v1#GET`, `connect:db.example.com:5432`, `session:get`, `env:NAME`, `kv`. The accepted keys become the grants of the
  * host.
  */
 import { suggest } from "../../text/did-you-mean.ts";
 import { pluginGrants } from "../../protocol/config/grants.ts";
 import type { Grants } from "../../protocol/config/config.ts";
+import { connectIncludes, isSecureTarget } from "../../protocol/config/connect-grant.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { FetchGrant } from "../../protocol/config/fetch-grant.ts";
 import type { LockEntry } from "../../state/lock.ts";
@@ -16,6 +17,7 @@ type Sized = true | { readonly maxBytes: number };
 /** One permission. */
 export type Grant =
   | { readonly fetch: FetchRule }
+  | { readonly connect: string }
   | { readonly session: "get" | "patch" }
   | { readonly env: string }
   | { readonly kv: Sized }
@@ -62,6 +64,10 @@ export function wordsOf(grant: Grant): string {
     const { origin, methods, pathPrefix = "" } = grant.fetch;
     return `send ${methods ? methods.toSorted().join(", ") : "any"} requests to ${origin}${pathPrefix}`;
   }
+  if ("connect" in grant)
+    return isSecureTarget(grant.connect)
+      ? `open TLS connections to ${grant.connect.slice("tls://".length)}, and say anything there`
+      : `open connections to ${grant.connect}, and say anything there`;
   if ("session" in grant) return grant.session === "get" ? "read session entries" : "change session entries";
   if ("env" in grant) return `read the gateway's environment variable ${grant.env}`;
   return WORDS[Object.keys(grant)[0] as keyof typeof WORDS];
@@ -75,23 +81,24 @@ export function permissionKey(grant: Grant): string {
   if ("kv" in grant) return grant.kv === true ? "kv" : `kv:${grant.kv.maxBytes}`;
   if ("fs" in grant) return grant.fs === true ? "fs" : `fs:${grant.fs.maxBytes}`;
   const [[name, value]] = Object.entries(grant) as [[string, unknown]];
-  return name === "session" || name === "env" ? `${name}:${String(value)}` : name;
+  return name === "session" || name === "env" || name === "connect" ? `${name}:${String(value)}` : name;
 }
 
 /** The permission of a key; undefined: the key is not valid. */
 export function grantOf(key: string): Grant | undefined {
   if (Object.hasOwn(PLAIN, key)) return PLAIN[key as keyof typeof PLAIN];
-  const [, name, rest = ""] = /^(fetch|env|kv|fs):(.+)$/s.exec(key) ?? [];
+  const [, name, rest = ""] = /^(fetch|connect|env|kv|fs):(.+)$/s.exec(key) ?? [];
   if (name === undefined) return undefined;
-  const { fetch, env, kv, fs } = pluginGrants.safeParse({ [name]: unchecked(name, rest) }).data ?? {};
+  const { fetch, connect, env, kv, fs } = pluginGrants.safeParse({ [name]: unchecked(name, rest) }).data ?? {};
   if (fetch) return { fetch: fetch[0] as FetchRule };
+  if (connect) return { connect: connect[0]! };
   if (env) return { env: env[0]! };
   if (kv) return { kv };
   return fs && { fs };
 }
 
 function unchecked(name: string, rest: string): unknown {
-  if (name === "env") return [rest];
+  if (name === "env" || name === "connect") return [rest];
   if (name !== "fetch") return { maxBytes: Number(rest) };
   const [address = "", methods] = rest.split("#");
   const [, origin = address, pathPrefix] = /^([a-z]+:\/\/[^/]+)(\/.*)?$/.exec(address) ?? [];
@@ -99,9 +106,10 @@ function unchecked(name: string, rest: string): unknown {
 }
 
 export function permissionKeysOf({ grants, permissions }: Accepted): string[] {
-  const { fetch = [], session = [], env = [], kv, fs, schedule, clock, wasm } = grants;
+  const { fetch = [], connect = [], session = [], env = [], kv, fs, schedule, clock, wasm } = grants;
   const all: Grant[] = [
     ...fetch.map((rule) => ({ fetch: typeof rule === "string" ? { origin: rule } : rule })),
+    ...connect.map((target) => ({ connect: target })),
     ...session.map((access) => ({ session: access })),
     ...env.map((name) => ({ env: name })),
     ...(kv ? [{ kv }] : []),
@@ -129,6 +137,7 @@ export function acceptedBy(keys: Iterable<string>, known: readonly string[]): Ac
     if (!grant)
       throw new CreelError("ERR_INSTALL_GRANT", { key, hint: suggest(key, known), known: known.join(", ") || "it requests none" });
     if ("fetch" in grant) grants.fetch = [...(grants.fetch ?? []), grant.fetch];
+    else if ("connect" in grant) grants.connect = [...(grants.connect ?? []), grant.connect];
     else if ("session" in grant) grants.session = [...(grants.session ?? []), grant.session];
     else if ("env" in grant) grants.env = [...(grants.env ?? []), grant.env];
     else if ("conversation" in grant) allowConversationAccess = true;
@@ -147,6 +156,7 @@ export function acceptedBy(keys: Iterable<string>, known: readonly string[]): Ac
 export function isCovered(grant: Grant, { grants, permissions }: Accepted): boolean {
   if ("fetch" in grant)
     return (grants.fetch ?? []).some((given) => includes(typeof given === "string" ? { origin: given } : given, grant.fetch));
+  if ("connect" in grant) return (grants.connect ?? []).some((given) => connectIncludes(given, grant.connect));
   if ("session" in grant) return grants.session?.includes(grant.session) ?? false;
   if ("env" in grant) return grants.env?.includes(grant.env) ?? false;
   if ("conversation" in grant) return permissions.allowConversationAccess === true;

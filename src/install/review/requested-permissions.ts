@@ -54,7 +54,11 @@ export function unrequestedPermissionsOf(
   builtins: readonly Builtin[],
 ): RequestedPermission[] {
   const stem = ({ grant, key }: RequestedPermission): string =>
-    "fetch" in grant ? `fetch:${grant.fetch.origin}` : "env" in grant || "session" in grant ? key : Object.keys(grant)[0]!;
+    "fetch" in grant
+      ? `fetch:${grant.fetch.origin}`
+      : "env" in grant || "session" in grant || "connect" in grant
+        ? key
+        : Object.keys(grant)[0]!;
   const asked = new Set(stated(permissions).map(stem));
   return candidates(scan, builtins)
     .map((grant) => request(grant, "scan"))
@@ -74,6 +78,7 @@ const size = (maxBytes: number | undefined) => (maxBytes === undefined ? true : 
 
 function stated({
   fetch = [],
+  connect = [],
   kv,
   session = [],
   env = [],
@@ -87,6 +92,7 @@ function stated({
   const from = "manifest";
   return [
     ...fetch.map(({ reason, ...rule }) => request({ fetch: rule }, from, reason)),
+    ...connect.map(({ target, reason }) => request({ connect: target }, from, reason)),
     ...session.map(({ access, reason }) => request({ session: access }, from, reason)),
     ...env.map(({ name, reason }) => request({ env: name }, from, reason)),
     ...(kv ? [request({ kv: size(kv.maxBytes) }, from, kv.reason)] : []),

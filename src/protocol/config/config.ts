@@ -7,7 +7,7 @@ import { pluginGrants } from "./grants.ts";
 import { LIMITS } from "../limits.ts";
 import { requestedPermissions } from "./permissions.ts";
 import { pluginLimitsConfig } from "./plugin-limits.ts";
-import { lockKeyConfig, secretConfig, secretName } from "./secrets.ts";
+import { databaseConfig, lockKeyConfig, secretConfig, secretName } from "./secrets.ts";
 import { updatePolicy } from "./update-policy.ts";
 
 const wallMs = z.number().positive().max(LIMITS.call.maxWallMs);
@@ -26,6 +26,10 @@ export const pluginHooksConfig = z.looseObject({
   allowInstallDecisions: key(z.boolean(), "True: it may listen to `before_install`, and so refuse every later installation.", {
     default: false,
   }),
+  durable: key(
+    z.boolean(),
+    "True: events of the observe hooks that it registers with `durable: true` are kept in the state folder until it has handled them. False: they are not, and `creel inspect` does not mention it. [durable-events.md](../guides/durable-events.md)",
+  ),
   timeoutMs: key(wallMs, "Wall time per call, for every hook of the plugin.", OPENCLAW),
   timeouts: key(z.record(z.string(), wallMs), "Wall time per call, by hook.", OPENCLAW),
   cpuMs: key(cpuMs, "CPU time per call.", { default: LIMITS.call.cpuMs }),
@@ -231,6 +235,25 @@ export const creelConfig = z.looseObject({
       }),
     }),
     "Whole events of runs, without the secrets that the host knows, in `recordings/` of the state folder, for `creel replay` and `creel rerun`. They hold what users and models say: off unless you set it. [replay.md](../guides/replay.md)",
+  ),
+  telemetry: key(
+    z.strictObject({
+      enabled: z.boolean().meta({ description: "True: spans are made, if the process has an OpenTelemetry SDK." }),
+      propagate: key(z.array(z.string()), "Origins that get a `traceparent` with plugins' requests. Without it: none."),
+    }),
+    "Spans of runs, calls, approvals and plugins' requests, through `@opentelemetry/api`. [console.md](../guides/console.md#opentelemetry)",
+  ),
+  kv: key(
+    // Strict: with a misspelt key, hosts would not share what the operator thinks they share.
+    z.strictObject({
+      postgres: databaseConfig.meta({
+        description: "The URL of the PostgreSQL database, `postgres://…`; it needs the package `postgres`.",
+      }),
+      shared: z
+        .union([z.literal(true), z.array(z.string()).min(1)])
+        .meta({ description: "`true`: the stores of all plugins. A list: of the plugins with these ids." }),
+    }),
+    "Keeps the stores of plugins (`api.kv`) in a PostgreSQL database that several hosts share, instead of the state folder. [storage.md](../guides/storage.md#one-store-for-many-hosts)",
   ),
   lockKey: key(
     lockKeyConfig,

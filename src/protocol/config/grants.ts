@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { LIMITS } from "../limits.ts";
 import { key } from "./config-key.ts";
+import { connectGrant } from "./connect-grant.ts";
 import { fetchGrant } from "./fetch-grant.ts";
 
 const QUOTA = { description: "How much it may hold." };
@@ -10,6 +11,10 @@ const QUOTA = { description: "How much it may hold." };
 export const pluginGrants = z.strictObject({
   session: key(z.array(z.enum(["get", "patch"])), "The gateway's sessions: read entries, change them."),
   fetch: key(z.array(fetchGrant), "Where it may send HTTP requests: origins, or an origin with methods, a path and a secret."),
+  connect: key(
+    z.array(connectGrant),
+    'Where it may open connections behind `net` and `tls`: `"db.example.com:5432"`; with `tls://` before it, only TLS.',
+  ),
   kv: key(
     z.union([z.literal(true), z.strictObject({ maxBytes: z.int().positive().meta(QUOTA) })]),
     "Its own store, which survives restarts if there is a stateDir.",

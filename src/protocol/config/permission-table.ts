@@ -80,6 +80,21 @@ export const PERMISSION_TABLE = {
       ],
     ],
   },
+  connect: {
+    lets: "open connections to one host and port, and send and receive anything there (`net`, `tls`, `WebSocket`)",
+    risk: "high",
+    why: "the host cannot see what is said on it: a database holds whatever its password opens, and anything else that the plugin sees can leave",
+    narrow: "connect:tls://db.example.com:5432",
+    wide: "connect:db.example.com:5432",
+    asked: { connect: [{ target: "db.example.com:5432", reason: REASON }] },
+    enforced:
+      "The host opens the connection, never the plugin: host and port are compared exactly; names must lead to public addresses, and the host connects to the address that it checked; certificates are always verified, whatever the plugin says; 16 connections, 120 a minute, an hour each, within the plugin's share of the gateway's time; all end with the cell. No wildcards. [connections.md](../guides/connections.md)",
+    tests: [
+      ["test/contract/connect.test.ts", "what was not granted to %s is refused by name, and nothing is connected"],
+      ["test/contract/connect.test.ts", "a connection ends with its cell: reloaded, disabled, without the grant"],
+      ["test/host/services/connect/connect.test.ts", "a name that leads to a private address is refused, whatever it led to before"],
+    ],
+  },
   fetch: {
     lets: "send HTTP requests to one origin, and read the answers",
     risk: "high",
@@ -141,8 +156,12 @@ export const PERMISSION_TABLE = {
     narrow: "wasm",
     wide: "wasm",
     asked: { wasm: { reason: REASON } },
-    enforced: "Without it the cell has no `WebAssembly`. With it, the whole sandbox process is still bounded by `sandbox.memoryMb`.",
-    tests: [["test/escape/clock.test.ts", "without a grant time passes in whole milliseconds, and there is no WebAssembly"]],
+    enforced:
+      "Without it the cell has no `WebAssembly`. With it there is still no shared memory, and the whole sandbox process is still bounded by `sandbox.memoryMb`.",
+    tests: [
+      ["test/escape/clock.test.ts", "without a grant time passes in whole milliseconds, and there is no WebAssembly"],
+      ["test/escape/wasm.test.ts", "gives no shared memory: %s"],
+    ],
   },
   clock: {
     lets: "measure time exactly",

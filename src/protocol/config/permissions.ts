@@ -4,6 +4,7 @@
  * request.
  */
 import * as z from "zod";
+import { connectGrant } from "./connect-grant.ts";
 import { FETCH_METHODS, fetchPrefix, origin } from "./fetch-grant.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -16,6 +17,10 @@ export const requestedPermissions = z.strictObject({
     .array(
       z.strictObject({ origin, methods: z.array(z.enum(FETCH_METHODS)).min(1).optional(), pathPrefix: fetchPrefix.optional(), reason }),
     )
+    .max(64)
+    .optional(),
+  connect: z
+    .array(z.strictObject({ target: connectGrant, reason }))
     .max(64)
     .optional(),
   kv: z.strictObject({ maxBytes: z.int().positive().optional(), reason }).optional(),

@@ -62,6 +62,14 @@ export const lockKeyConfig = z
   })
   .superRefine(exactlyOne("env", "file"));
 
+/** Where the address of a shared database is: it holds a password. */
+export const databaseConfig = z
+  .strictObject({
+    env: key(z.string().min(1), "The URL is in this variable of the gateway's environment. No plugin can be granted that variable."),
+    file: key(z.string().min(1), "The URL is in this file, relative to the configuration's. White space at its end is left out."),
+  })
+  .superRefine(exactlyOne("env", "file"));
+
 export const secretName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, "a secret's name has letters, digits, dots, dashes and underscores");

@@ -15,11 +15,6 @@ export interface Absent {
   readonly isHopeless?: true;
 }
 
-const SOCKETS: Absent = {
-  why: "a plugin has no raw sockets",
-  instead: "use fetch to an origin that the operator grants",
-  isHopeless: true,
-};
 const HTTP: Absent = { why: "a plugin has no sockets to speak HTTP over", instead: "use fetch to an origin that the operator grants" };
 const PROCESSES: Absent = {
   why: "a plugin cannot start programs, processes or threads",
@@ -37,11 +32,11 @@ const ENGINE: Absent = {
 const SCRIPTS: Absent = { why: "a plugin is one script that was checked before it runs", instead: "bundle the code with the plugin" };
 
 export const ABSENT_MODULES: Readonly<Record<string, Absent>> = {
-  net: SOCKETS,
-  tls: SOCKETS,
-  dgram: SOCKETS,
-  dns: { ...SOCKETS, why: "a plugin has no raw sockets, and so no use for addresses" },
-  "dns/promises": { ...SOCKETS, why: "a plugin has no raw sockets, and so no use for addresses" },
+  dgram: {
+    why: "a plugin has no datagrams",
+    instead: "use net to a host and port that the operator grants",
+    isHopeless: true,
+  },
   http2: HTTP,
   child_process: PROCESSES,
   cluster: PROCESSES,

@@ -94,6 +94,10 @@ export const GUEST_MODULES: Readonly<Record<string, string>> = {
   zlib: "node/zlib/zlib",
   http: "node/http/http",
   https: "node/http/https",
+  net: "node/net/net",
+  tls: "node/net/tls",
+  dns: "node/net/dns",
+  "dns/promises": "node/net/dns-promises",
   async_hooks: "node/async/async-hooks",
   diagnostics_channel: "node/async/diagnostics-channel",
   readline: "node/terminal/readline",
@@ -107,6 +111,9 @@ export const GUEST_MODULES: Readonly<Record<string, string>> = {
 /** The file behind `openclaw/plugin-sdk` and every path below it. */
 export const GUEST_SDK = "sdk/openclaw";
 
+/** The file behind the package `undici`, whose own code needs threads and WebAssembly: Node's `fetch` is that package. */
+export const GUEST_UNDICI = "node/net/undici";
+
 /** Large and rarely needed files that other files load on demand. */
 export const GUEST_PARTS = ["node/absent", "web/url/idna-tables", "node/util/inspect", "web/fetch/multipart"] as const;
 
@@ -117,5 +124,7 @@ export function pairs(table: Readonly<Record<string, string>>): string[] {
 
 /** Every lazily loaded file of src/sandbox/guest, without its extension. */
 export function guestEntries(): string[] {
-  return [...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES), GUEST_SDK, ...GUEST_PARTS])].toSorted();
+  return [
+    ...new Set<string>([...Object.values(GUEST_GLOBALS), ...Object.values(GUEST_MODULES), GUEST_SDK, GUEST_UNDICI, ...GUEST_PARTS]),
+  ].toSorted();
 }

@@ -88,11 +88,11 @@ function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, valu
     case "assign":
       return { ...((before ?? (chains && event[chains])) as Fields | undefined), ...(value as Fields) };
     case "join":
-      return [before, value].filter((text) => typeof text === "string" && text !== "").join("\n\n");
+      return joined(before, value);
     case "append":
       return before === undefined ? value : [...(before as unknown[]), ...(value as unknown[])];
     case "intersect":
-      return before === undefined ? value : (before as unknown[]).filter((item) => (value as unknown[]).includes(item));
+      return before === undefined ? value : common(before as unknown[], value as unknown[]);
     case "each":
       return value;
     case "rank":
@@ -100,4 +100,16 @@ function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, valu
     default:
       return rule satisfies never;
   }
+}
+
+/** By `+`, which does not copy: hundreds of handlers may add to a long text. */
+function joined(before: unknown, value: unknown): string {
+  if (typeof before !== "string" || before === "") return typeof value === "string" ? value : "";
+  return typeof value === "string" && value !== "" ? before + "\n\n" + value : before;
+}
+
+/** By a set: two lists of twenty thousand names would take half a second of the gateway otherwise. */
+function common(before: readonly unknown[], value: readonly unknown[]): unknown[] {
+  const known = new Set(value);
+  return before.filter((item) => known.has(item));
 }

@@ -20,6 +20,8 @@ export const handlerOptions = z.looseObject({
   requiresToolAuthority: z.boolean().optional(),
   /** For session:patch: also call the handler for the plugin's own patches. */
   reentrant: z.boolean().optional(),
+  /** For observe hooks: the plugin asks for events that are kept until it has them. The operator decides. */
+  durable: z.boolean().optional(),
 });
 export type HandlerOptions = z.infer<typeof handlerOptions>;
 

@@ -17,6 +17,8 @@ import type { Slot } from "./cell/slot-lane.ts";
 /** Replies longer than this are sent at once: a frame has a limit, and many long results do not fit into one. */
 const REPLY_CHARS = LIMITS.call.resultBytes;
 
+const TOO_MUCH = errorJson("ERR_CALL_RESULTS_SIZE", { limit: LIMITS.call.eventBytes });
+
 /** What a hop needs of its lane. */
 export interface HopLane {
   /** The host blocks on runs of this link. */
@@ -71,6 +73,9 @@ export class Hop implements Caller {
   batch = 1;
   #replies: StepReply[] = [];
   #chars = 0;
+  /** Of a chain: characters of all its results. Of a fan: characters of each cell's answers. */
+  #resultChars = 0;
+  #ofCell: Map<number, number> | undefined;
 
   constructor(lane: HopLane, route: LaneRoute, run: CallRequest) {
     this.id = run.id;
@@ -178,16 +183,29 @@ export class Hop implements Caller {
     this.#note(step, answer, answer.body);
     if (answer.status !== "ok") return false;
     if (answer.body === "" || this.#next >= this.#route.steps.length) return true;
+    // The host reads long results one by one, and its event loop turns in between.
+    this.#resultChars += answer.body.length;
+    if (this.#resultChars > LIMITS.lane.hopResultChars) return false;
     this.#chain ??= new Chain(this.#route.rule, this.#event, this.#chains);
+    const isLong = this.#event.length > LIMITS.lane.mailMeasuredChars;
+    const startedMs = isLong ? performance.now() : 0;
     const goesOn = this.#chain.goesOn(answer.body);
     this.#event = this.#chain.event;
+    // A long event takes longer to write than many a handler takes: that is the plugin's time, too, and others come first after it.
+    if (isLong) this.#lane.slot(this.#route.steps[step]![0])?.chargeSince(startedMs);
     return goesOn;
   }
 
   /** The result of an observer is ignored, so it is not sent. */
   #observed(step: number, answer: Answer): void {
     this.#open -= 1;
-    this.#note(step, answer, answer.status === "ok" && this.#route.mode === "fan" ? "" : answer.body);
+    if (answer.body === "" || (answer.status === "ok" && this.#route.mode === "fan")) return this.#note(step, answer, "");
+    const cell = this.#route.steps[step]![0];
+    const chars = (this.#ofCell?.get(cell) ?? 0) + answer.body.length;
+    // The host keeps all answers until the last one is there.
+    if (chars > LIMITS.call.eventBytes) return this.#note(step, { ...answer, status: "failed" }, TOO_MUCH);
+    (this.#ofCell ??= new Map()).set(cell, chars);
+    this.#note(step, answer, answer.body);
   }
 
   #note(step: number, { status, wallMs, cpuUs }: Answer, body: string): void {

@@ -38,6 +38,8 @@ export interface HandlerOptions {
   matcher?: string[];
   /** session:patch: call the handler for the plugin's own patches too. */
   reentrant?: boolean;
+  /** Observe hooks: asks for each event at least once, with `ctx.delivery`. It takes effect if the operator allows it. */
+  durable?: boolean;
 }
 
 export interface PluginApi<Config = Record<string, unknown>> {

@@ -5,6 +5,7 @@
  * survive a restart and any number of sessions; without one in memory, where the least recently used sessions are forgotten.
  */
 import type { Catalog, EventOf } from "../../protocol/catalog.ts";
+import type { Emitted } from "../../host/host-api.ts";
 import { REMEMBERED_SESSIONS } from "../../host/bounded-map.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { lastAssistantText, stopReasonOf } from "./stop-reason.ts";
@@ -55,8 +56,8 @@ export interface SessionEventsOptions {
 /** What the tracker needs of a host. */
 export interface SessionEventsHost {
   readonly stateDir?: string | undefined;
-  emit(hook: "session:start", event: EventOf<Catalog["session:start"]>): void;
-  emit(hook: "session:end", event: EventOf<Catalog["session:end"]>): void;
+  emit(hook: "session:start", event: EventOf<Catalog["session:start"]>): unknown;
+  emit(hook: "session:end", event: EventOf<Catalog["session:end"]>): Emitted | undefined | void;
 }
 
 type Known = Pick<SessionEnded, "sessionKey" | "stopReason" | "lastMessage" | "metadata">;
@@ -92,9 +93,11 @@ export class SessionEvents {
   ended(session: SessionEnded): void {
     const known = this.#known.get(session.sessionId);
     const said = Object.fromEntries(Object.entries(session).filter(([, value]) => value !== undefined)) as unknown as SessionEnded;
-    this.#host.emit("session:end", sessionEndEvent({ ...known, ...said }));
+    const emitted = this.#host.emit("session:end", sessionEndEvent({ ...known, ...said }));
     // Last: a gateway that dies in between ends the session once more when it is back, and still knows its workflow.
-    this.#known.delete(session.sessionId);
+    const forget = (): void => this.#known.delete(session.sessionId);
+    if (emitted) emitted.kept.then(forget, () => {});
+    else forget();
   }
 
   /** Closes the file of sessions. The events of later calls still go out. */

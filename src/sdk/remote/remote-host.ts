@@ -5,7 +5,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { resolve as resolvePath } from "node:path";
-import { CATALOG } from "../../protocol/catalog.ts";
+import { CATALOG, familyOf } from "../../protocol/catalog.ts";
 import type { Catalog, ContextOf, DecisionOf, EventOf, HookName, HookTable, NamesOfKind, ResultOf } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
@@ -37,12 +37,13 @@ import type { Logger } from "../../host/report/log.ts";
 import type { WallsReport } from "../../host/supervisor/launch/walls-report.ts";
 import type { ServiceReport } from "../../host/plugins/plugin-services.ts";
 import type { SessionEntry, SessionPatch } from "../../host/services/session/session.ts";
-import type { Host, ReloadOptions, RunOptions, SyncRunOptions } from "../../host/host-api.ts";
+import type { EmitOptions, Emitted, Host, ReloadOptions, RunOptions, SyncRunOptions } from "../../host/host-api.ts";
 import { Forgotten } from "../../host/forgotten.ts";
 import { checkNames } from "../known-options.ts";
 import type { OpenOptions } from "../options.ts";
 import { Away, isMistake } from "./away.ts";
 import type { LastKnown } from "./away.ts";
+import { DurableEmits } from "./durable-emits.ts";
 import { JoinedLink } from "./joined-link.ts";
 import type { Question, RequestOptions } from "./serve-link.ts";
 import { runTurn } from "../../host/turn.ts";
@@ -66,6 +67,7 @@ class RemoteHost implements Host {
   readonly #joined: JoinedLink;
   readonly #logger: Logger;
   readonly #away: Away;
+  readonly #emits: DurableEmits;
   readonly #forgotten: Forgotten;
 
   constructor(path: string, gateway: NonNullable<OpenOptions["gateway"]>, logger: Logger) {
@@ -77,6 +79,7 @@ class RemoteHost implements Host {
       logger,
       answering: ({ cause }, work) => answering.run({ host: this, cause }, work),
     });
+    this.#emits = new DurableEmits(this.#joined, logger);
     const joined = this.#joined;
     this.#forgotten = new Forgotten({ hold: (isHeld) => joined.setRef(isHeld), isBusy: () => joined.isBusy, logger });
   }
@@ -124,10 +127,12 @@ class RemoteHost implements Host {
     }
   }
 
-  emit(hook: string, event: unknown, ctx?: unknown): undefined {
+  emit(hook: string, event: unknown, ctx?: unknown, options?: EmitOptions): Emitted | undefined {
     const cause = this.causeToken();
+    if (this.#isDurable(hook)) return this.#emits.emit({ hook, event, ctx }, cause, options);
     const failed = (error: unknown): void => this.#logger.error({ hook, err: error }, "an emitted event was not delivered");
     this.#joined.tell("emit", { hook, event, ctx }, cause, failed);
+    return undefined;
   }
 
   runSync<N extends NamesOfKind<Catalog, "sync">>(
@@ -269,6 +274,7 @@ class RemoteHost implements Host {
   async close(): Promise<void> {
     this.#forgotten.stop();
     if (!this.#joined.isClosed) this.ref();
+    await this.#emits.close();
     await this.#joined.close();
   }
 
@@ -282,6 +288,12 @@ class RemoteHost implements Host {
 
   #lastKnown(): LastKnown {
     return { id: this.id, hooks: this.#known().hooks, plugins: this.plugins() };
+  }
+
+  /** As the host said last: are events of this hook kept, for one plugin at least? */
+  #isDurable(hook: string): boolean {
+    const family = familyOf(hook);
+    return this.plugins().some(({ hooks }) => hooks.some(({ hook: name, isDurable }) => isDurable && (name === hook || name === family)));
   }
 
   #request(method: ServeMethod, params: object, options: RequestOptions = {}, hook: string = method): Promise<unknown> {

@@ -38,6 +38,7 @@ const STAGES: Readonly<Record<string, Readonly<Record<string, (at: string) => vo
       }),
   },
   "docs/guides/installing.md": {},
+  "docs/guides/console.md": { config: (at) => write(at, { "creel.json": `{ "stateDir": ".creel" }` }) },
   "docs/guides/other-agents.md": { config: (at) => write(at, { "creel.json": `{ "stateDir": ".creel" }` }) },
   "docs/guides/replay.md": {
     recorded: (at) => {

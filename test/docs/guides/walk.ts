@@ -14,7 +14,7 @@ import { isPrinted, screenText, withIds } from "./printed.ts";
 import type { Ids } from "./printed.ts";
 
 /** They run until Ctrl-C: the walk goes on beside them, and what they printed is compared at its end. */
-const STAYS = /^(?:npx )?creel (?:serve|tail)\b(?!.*[;&|])/;
+const STAYS = /^(?:npx )?creel (?:serve|tail|console)\b(?!.*[;&|])/;
 /** What those print of which the page shows nothing. */
 const READY = ["…", "ready: …"];
 /** They look at what another process writes when it has time. */

@@ -56,6 +56,7 @@ function inputOf(row: readonly Played[], failure: "open" | "closed"): RunInput {
       needsAuthority: false,
       seesContext: true,
       isReentrant: false,
+      isDurable: false,
       budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
       callCount: new CallCounts().of("p", "h"),
       failure: undefined,

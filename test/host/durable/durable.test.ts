@@ -1,4 +1,6 @@
 /** Durable observe hooks on one machine: what is kept, how often it is tried, when it is given up, and what people can do about it. */
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
@@ -26,6 +28,19 @@ const open = (stateDir: string, plugins: PluginSpec[], more: OpenOptions = {}) =
     config: { stateDir, hooks: { durable: ["session:end"] }, sandbox: { spare: false, walls: "none" }, audit: { enabled: false } },
     ...more,
   });
+const plainConfig = (stateDir: string | undefined) => ({
+  ...(stateDir !== undefined && { stateDir }),
+  sandbox: { spare: false, walls: "none" as const },
+  audit: { enabled: false },
+});
+const asking = (id: string, hooks?: PluginSpec["hooks"]): PluginSpec => ({
+  ...plugin(
+    id,
+    `api.on("session:end", (e, ctx) => console.log(e.sessionKey, ctx.delivery?.attempt ?? "at once"), { durable: true });
+     api.on("before_tool_call", () => {}, { durable: true });`,
+  ),
+  ...(hooks && { hooks }),
+});
 const end = (sessionKey: string, n = 0) => sessionEndEvent({ sessionId: "s", sessionKey, metadata: { n } });
 const factsOf = (host: Host): Facts["delivery"][] => {
   const facts: Facts["delivery"][] = [];
@@ -54,6 +69,34 @@ async function wrong(durable: string[], stateDir?: string): Promise<string | voi
     (host) => host.close(),
     (error: Error) => error.message,
   );
+}
+
+function canMount(): boolean {
+  const disk = folder({}, QUICK);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], { stdio: "ignore" });
+    execFileSync("umount", [disk]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Writes until the disk is full. */
+function fill(path: string): void {
+  const file = openSync(path, "w");
+  try {
+    for (const bytes of [65_536, 4_096, 512]) {
+      const block = Buffer.alloc(bytes);
+      try {
+        for (;;) writeSync(file, block);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
 }
 
 describe("durable hooks", () => {
@@ -167,6 +210,56 @@ describe("durable hooks", () => {
   });
 });
 
+describe("a plugin that asks for durable events", () => {
+  it("gets them if the operator allows it; the others are called at once, and inspect says who asked in vain", async () => {
+    const plain = plugin("plain", `api.on("session:end", (e, ctx) => console.log(e.sessionKey, ctx.delivery?.attempt ?? "at once"));`);
+    const plugins = [asking("allowed", { durable: true }), asking("unheard"), asking("denied", { durable: false }), plain];
+    await using host = await open(stateFolder(), plugins, { config: plainConfig(stateFolder()) });
+    const texts = textsOf(host);
+    await host.emit("session:end", end("a"))?.kept;
+    await vi.waitFor(
+      () => expect(texts.toSorted()).toEqual(["allowed a 1", "denied a at once", "plain a at once", "unheard a at once"]),
+      10_000,
+    );
+    const outcome = await host.run("session:end", end("b"));
+    expect(outcome.calls.map(({ plugin: id }) => id).toSorted()).toEqual(["denied", "plain", "unheard"]);
+    expect((await host.run("session:end", end("c"), {}, { plugin: "allowed" })).calls).toEqual([]);
+    await vi.waitFor(() => expect(texts).toContain("allowed c 1"), 10_000);
+    const said = (id: string) => host.inspect(id).diagnostics.filter((line) => line.includes("durable"));
+    const kind = '"durable" has no effect on "before_tool_call": only observe hooks can be delivered later';
+    expect(said("unheard")).toEqual([expect.stringContaining("plugins.entries.unheard.hooks.durable") as string, kind]);
+    expect([said("allowed"), said("denied")]).toEqual([[kind], [kind]]);
+    expect(host.inspect("allowed").hooks.map(({ hook, isDurable }) => [hook, isDurable])).toEqual([
+      ["session:end", true],
+      ["before_tool_call", false],
+    ]);
+    expect(await host.stats()).toMatchObject({ outbox: { dead: 0, limitBytes: expect.any(Number) as number } });
+  });
+
+  it("is refused without a state folder, by its place in the configuration", async () => {
+    const opened = open("", [asking("allowed", { durable: true })], { config: plainConfig(undefined) });
+    await expect(opened).rejects.toThrow("plugins.0.hooks.durable");
+  });
+
+  it("whose host could not load it gets what was emitted meanwhile", async () => {
+    const stateDir = stateFolder();
+    const dir = folder(
+      { "creel.plugin.json": JSON.stringify({ id: "late", main: "index.js", hooks: ["session:end"] }), "index.js": "(" },
+      QUICK,
+    );
+    const spec: PluginSpec = { path: dir, hooks: { durable: true } };
+    await using host = await open(stateDir, [spec], { config: plainConfig(stateDir), allowFailed: true });
+    const texts = textsOf(host);
+    await host.emit("session:end", end("a"))?.kept;
+    writeFileSync(
+      join(dir, "index.js"),
+      `export default (api) => { api.on("session:end", (e) => console.log(e.sessionKey), { durable: true }); };`,
+    );
+    expect(await host.reload("late")).toMatchObject({ status: "ready" });
+    await vi.waitFor(() => expect(texts).toEqual(["late a"]), 10_000);
+  });
+});
+
 describe("the outbox", () => {
   const event = { hook: "session:end", session: "", event: "{}", context: "{}", chain: undefined };
   const quiet = { onSetAside: () => {}, onFailure: () => {} };
@@ -181,6 +274,41 @@ describe("the outbox", () => {
     await outbox.add({ ...event, id: "b", plugins: ["p"] }, () => {});
     await outbox.close();
   });
+
+  const hasTmpfs = process.platform === "linux" && process.getuid?.() === 0 && canMount();
+
+  it.skipIf(!hasTmpfs)(
+    "refuses events before the disk is full, and a full disk makes no delivered event come again (needs root)",
+    async () => {
+      const disk = folder({}, QUICK);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=20m", "tmpfs", disk]);
+      try {
+        const outbox = new Outbox({ stateDir: join(disk, "state"), ...quiet });
+        await outbox.adopt();
+        const large = { ...event, event: JSON.stringify("x".repeat(200_000)), plugins: ["p"] };
+        let kept = 0;
+        await expect(
+          (async () => {
+            for (; kept < 100; kept++) await outbox.add({ ...large, id: String(kept) }, () => {});
+          })(),
+        ).rejects.toMatchObject({ code: "ERR_OUTBOX_FULL" });
+        expect(kept).toBeGreaterThan(2);
+        const rows = await outbox.adopt();
+        expect(rows).toHaveLength(kept);
+        const first = (await outbox.begin(rows[0]!.seq))!;
+        fill(join(disk, "filler"));
+        await expect(outbox.begin(rows[1]!.seq)).rejects.toMatchObject({ code: "ERR_STORE_FAILED" });
+        await outbox.delivered(first);
+        rmSync(join(disk, "filler"));
+        await outbox.adopt();
+        expect(await outbox.begin(first.seq)).toBeUndefined();
+        expect((await outbox.report()).waiting).toBe(kept - 1);
+        await outbox.close();
+      } finally {
+        execFileSync("umount", [disk]);
+      }
+    },
+  );
 
   it("rows of a host that lives are left alone; those of one that has ended are taken over, in order", async () => {
     const stateDir = stateFolder();

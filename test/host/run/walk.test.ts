@@ -24,6 +24,7 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
     needsAuthority: false,
     seesContext: true,
     isReentrant: false,
+    isDurable: false,
     budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
     options: {},
     callCount: new CallCounts().of("p", "h"),
@@ -223,4 +224,83 @@ it("results that would make the event longer than it may be fail by the hook's p
   expect(open.outcome.calls.slice(0, 7).map(({ status }) => status)).toEqual(Array(7).fill("ok"));
   const closed = play(given("closed"), () => answers);
   expect(closed.outcome.calls.find(({ status }) => status === "failed")?.plugin).toBe(closed.outcome.by);
+});
+
+/** A run of `handlers` of one plugin and one handler of another, whose gateway's clock ticks once whenever it is looked at. */
+function shared(handlers: number, failure: "open" | "closed" = "open") {
+  let ms = 0;
+  const given = input(same(handlers + 1), failure);
+  const [busy, other] = ["busy", "other"].map((id) => ({
+    ...given.plan[0]!.plugin,
+    id,
+    gatewayTime: new GatewayTime(50, () => (ms += 1)),
+  })) as [Plugin, Plugin];
+  const plan = given.plan.map((handler, at) => ({ ...handler, plugin: at < handlers ? busy : other })) as Plan;
+  return { busy, other, given: { ...given, plan } };
+}
+
+/** Each hop brings one answer. */
+const oneByOne = (body: (at: number) => string) => (_: number, from: number) => {
+  const answers: StepAnswer[] = [];
+  answers[from] = ok(body(from));
+  return answers;
+};
+
+it("what long results cost the gateway is charged to their plugin, and not to the plugin behind it", () => {
+  const { busy, other, given } = shared(4);
+  const long = JSON.stringify({ content: "x".repeat(LIMITS.gateway.resultChars) });
+  play(
+    given,
+    oneByOne((at) => (at < 4 ? long : `{"content":"short"}`)),
+  );
+  expect(busy.gatewayTime.report().spentMs).toBeGreaterThanOrEqual(5);
+  expect(other.gatewayTime.report().spentMs).toBe(0);
+});
+
+it("so is what many short results cost that are long in total", () => {
+  const { busy, given } = shared(40);
+  play(given, () => given.plan.map(() => ok(JSON.stringify({ content: "x".repeat(LIMITS.gateway.resultChars / 20) }))));
+  // The first ones are free.
+  expect(busy.gatewayTime.report().spentMs).toBeGreaterThanOrEqual(15);
+});
+
+/** What a plugin pays for short results that have a long event sent to and fro. */
+function spentToAndFro(handlers: number): number {
+  const { busy, given } = shared(handlers);
+  const event = { to: "x", content: "o", blob: "y".repeat(1024 * 1024) };
+  play(
+    { ...given, event, eventText: JSON.stringify(event) },
+    oneByOne((at) => `{"content":"c${at}"}`),
+  );
+  return busy.gatewayTime.report().spentMs;
+}
+
+it("so is a long event that short results have sent to and fro; a plugin that does it a few times is not charged", () => {
+  expect(spentToAndFro(LIMITS.gateway.freeHops - 1)).toBe(0);
+  expect(spentToAndFro(LIMITS.gateway.freeHops + 20)).toBeGreaterThan(4 * 20);
+});
+
+it("past its debt a plugin's results are not read any more; those of the plugin behind it are", () => {
+  const { busy, given } = shared(4);
+  const long = JSON.stringify({ content: "x".repeat(LIMITS.gateway.resultChars) });
+  let ms = 0;
+  busy.gatewayTime = new GatewayTime(50, () => (ms += LIMITS.gateway.debtMs));
+  const { outcome } = play(given, () => given.plan.map((_, at) => ok(at < 4 ? long : `{"content":"last"}`)));
+  expect(outcome.calls.map(({ error }) => error?.code)).toContain("ERR_CALL_RESULT_TIME");
+  expect(outcome.calls[0]?.status).toBe("ok");
+  expect([outcome.calls[4]?.status, outcome.result]).toEqual(["ok", { content: "last" }]);
+});
+
+it("the results of one plugin in a run are bounded in total, and fail by the hook's policy", () => {
+  const { given } = shared(4, "closed");
+  const long = JSON.stringify({ content: "x".repeat(LIMITS.call.resultBytes - 100) });
+  const { outcome } = play(given, () => given.plan.map(() => ok(long)));
+  expect(outcome).toMatchObject({ decision: "cancel", by: "busy" });
+  expect(outcome.calls.map(({ status, error }) => error?.code ?? status)).toEqual([
+    "ok",
+    "ok",
+    "ERR_CALL_RESULTS_SIZE",
+    "skipped",
+    "skipped",
+  ]);
 });

@@ -104,6 +104,24 @@ it("a lane that answers a step that was not asked for is replaced", async () => 
   await run;
 });
 
+it.each([["chain"], ["fan"]] as const)(
+  "a lane whose answers to one run (a %s) are too long in total is replaced before they fill the memory",
+  async (mode) => {
+    const { lane, link, replaced } = playedLane();
+    lane.connect(link, []);
+    link.ready();
+    const run = start(lane, 5, { mode });
+    await Promise.resolve();
+    const body = "x".repeat(LIMITS.frames.answersChars / 4);
+    // Between parts the host stops reading for a while.
+    for (const at of [0, 1, 2, 3, 4]) link.say(writeReply(run.id, false, [step(at, body)]));
+    await vi.waitFor(() => expect(replaced).toHaveLength(1), { timeout: 10_000 });
+    expect(replaced[0]).toContain("too long in total");
+    lane.disconnect({ why: "killed" });
+    await run;
+  },
+);
+
 it("a lane that speaks of a cell that is not its own is replaced", () => {
   const { lane, link, replaced } = playedLane((kind) => {
     if (kind === "log") throw new RangeError("a message about a cell that is not in lane 0");
@@ -287,6 +305,22 @@ it("a lane that never answers is given up after the budget, and replaced when it
   expect([answers[0]?.status, answers[1]]).toEqual(["timeout", undefined]);
   expect(answers[0]?.body).toContain("ERR_SANDBOX_STUCK");
   await vi.waitFor(() => expect(replaced).toHaveLength(1), { timeout: 5_000 });
+});
+
+it("a silent lane that is seen inside a turn is left to the watchdog, however long the machine takes for that turn", async () => {
+  let asked = 0;
+  let isInTurn = true;
+  const { lane, link, replaced } = playedLane(undefined, () => {
+    asked += 1;
+    return isInTurn;
+  });
+  lane.connect(link, []);
+  link.ready();
+  await start(lane, 1, { wallMs: 10 });
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(2), { timeout: 10_000 });
+  expect(replaced).toEqual([]);
+  isInTurn = false;
+  await vi.waitFor(() => expect(replaced).toHaveLength(1), { timeout: 10_000 });
 });
 
 it("a lane that is still starting is not replaced for being slow", async () => {

@@ -242,3 +242,10 @@ it("a process that does not answer any more while something is overdue is replac
   expect(answering.pings).toBeGreaterThan(LIMITS.sandbox.lostBeats / 2);
   expect(fine.diagnoses).toEqual([]);
 });
+
+it("a turn that was reported a moment ago was seen in its lane, also if its run was answered meanwhile", () => {
+  const { dog, stalled } = watched({ isOver: () => true });
+  expect(dog.hasSeen(1, 60_000)).toBe(false);
+  stalled({ stalledMs: 1 });
+  expect([dog.hasSeen(1, 60_000), dog.hasSeen(0, 60_000), dog.hasSeen(1, -1)]).toEqual([true, false, false]);
+});

@@ -1,6 +1,7 @@
 /** `creel call`: runs one hook or one declared function from the shell, and prints the outcome. */
 import { existsSync } from "node:fs";
 import { CALL_OPTIONS } from "../../call/options.ts";
+import { INSPECT_OPTIONS, inspectionOf, sayInspect } from "../../inspect/options.ts";
 import { UsageError } from "../../options.ts";
 import { printable } from "../../ui/text.ts";
 import type { FunctionOutcome } from "../../../protocol/messages/functions.ts";
@@ -26,12 +27,17 @@ export const call = defineVerb({
     argument: { type: "string", value: "json", help: "what a tool, method or job is given, as JSON; for a command, its text" },
     serve: { type: "boolean", help: "call the host that creel serve runs for this folder, instead of opening one" },
     socket: { type: "string", value: "path", help: "call the host that creel serve runs there" },
+    inspect: {
+      ...INSPECT_OPTIONS["inspect-brk"],
+      help: "wait for a debugger, and pause at the first line of the plugin (default port: 9229, or any that is free)",
+    },
     example: { type: "boolean", help: "print the smallest valid event, and run nothing" },
   },
   examples: [
     "creel call before_tool_call --example",
     `creel call before_tool_call --plugin ./my-plugin --event '{"toolName":"exec","params":{"command":"ls"}}'`,
     `creel call tool:search --argument '{"query":"creel"}'`,
+    `creel call before_tool_call --plugin ./my-plugin --event @event.json --inspect`,
     "creel call before_tool_call --serve --event @event.json",
     "creel call message_sending --config creel.json --event @message.json --json | jq .result.content",
   ],
@@ -56,6 +62,9 @@ export const call = defineVerb({
       else functionPage(outcome, out);
       return "hook" in outcome || outcome.status === "ok" ? EXIT.ok : EXIT.failed;
     };
+    const inspection = inspectionOf({ "inspect-brk": values.inspect });
+    if (inspection && !values.plugin)
+      throw new UsageError("a debugger needs a plugin by its path", 'name it with --plugin, such as "--plugin ./my-plugin --inspect"');
     if (values.serve === true || values.socket !== undefined) {
       if (values.plugin || values.isolation)
         throw new UsageError("a host that runs has its own plugins and isolation", "leave out --plugin and --isolation, or --serve");
@@ -83,6 +92,13 @@ export const call = defineVerb({
       stateDir,
       isolation: values.isolation ?? "process",
       approval: values.approve,
+      ...(inspection && {
+        inspect: {
+          port: inspection.port,
+          break: true,
+          listening: (address) => sayInspect(values.plugin![0]!, address, true, err),
+        },
+      }),
       log: (line) => told(line, err),
     });
     sayWalls(caller.wallsWarning(), err);

@@ -10,6 +10,14 @@ export const explain = defineVerb({
   options: {
     plugin: { type: "string", value: "id", help: "only runs in which this plugin decided or failed" },
     since: { type: "string", value: "time", help: "only runs since then: 30m, 2h, 7d, or a date such as 2026-01-31" },
+    save: { type: "string", value: "file", help: "write an incident file for the plugin's author: the run, its event, versions, profile" },
+    redact: {
+      type: "string",
+      multiple: true,
+      value: "field",
+      help: "a field of the event that the incident file does not contain, such as params.command",
+    },
+    "no-profile": { type: "boolean", help: "do not run a call that ran out of CPU time again to find its slow lines" },
     ...PROJECT_OPTIONS,
   },
   examples: [
@@ -17,10 +25,11 @@ export const explain = defineVerb({
     "creel explain last",
     "creel explain --plugin weather --since 2h",
     "creel explain h5e81f140-17",
+    "creel explain h5e81f140-17 --save incident.creel --redact params.command",
     "creel explain h5e81f140-17 --json | jq '.run.calls[] | {plugin, status, returned}'",
   ],
   prints:
-    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then; without a run, a list of the last 20 `run`s that --plugin and --since select",
+    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went; without a run, a list of the last 20 `run`s that --plugin and --since select",
   exits: { ok: "the run was found", failed: "the audit log does not have it" },
   async run({ values, positionals, isJson, out, err }) {
     const [runId, extra] = positionals;
@@ -54,8 +63,22 @@ export const explain = defineVerb({
       const why = whyOf(run);
       const { grantAdvice } = await import("../../explain/grant-advice.ts");
       const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, tell)];
-      if (isJson) out.line(printable({ run, why, advice, around: states }, 2));
-      else explainPage(run, why, advice, states, out);
+      const { blameOf } = await import("../../profile/blame.ts");
+      const profile = values["no-profile"] ? undefined : await blameOf(run, project);
+      if (isJson) out.line(printable({ run, why, advice, around: states, profile }, 2));
+      else {
+        explainPage(run, why, advice, states, out);
+        if (profile) {
+          const { cpuLines } = await import("../../profile/page.ts");
+          out.line();
+          cpuLines(profile, out);
+          out.line(out.paint("gray", `  ${profile.path}: open it in Chrome DevTools`));
+        }
+      }
+      if (values.save !== undefined) {
+        const { saveRun } = await import("../../incident/save.ts");
+        for (const line of await saveRun(values.save, run, project, profile?.path, values.redact ?? [])) err.line(line);
+      }
     }
     if (log.unreadable > 0) err.line(err.paint("gray", `${log.unreadable} lines of ${log.dir} could not be read and were skipped`));
     return EXIT.ok;

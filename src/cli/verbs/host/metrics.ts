@@ -5,18 +5,17 @@ export const metrics = defineVerb({
   name: "metrics",
   summary: "prints the measurements of a host that creel serve runs as OpenMetrics text, as the console has them at /metrics",
   options: {
-    socket: { type: "string", value: "path", help: "the socket of creel serve (default: its default socket)" },
+    socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
   },
   examples: ["creel metrics", "creel metrics | grep creel_calls_total", "creel metrics --json | jq .eventLoop"],
   prints: "the same numbers as `host.stats()` gives them: `hooks`, `plugins`, `processes`, `lanes`, `eventLoop` …",
   exits: { ok: "printed", failed: "no host answers there" },
   async run({ values, isJson, out }) {
-    const path = await import("node:path");
     const { openHost } = await import("../../../sdk/open-host.ts");
-    const { defaultSocket } = await import("../../../sdk/remote/serve-place.ts");
+    const { socketOf } = await import("../../serve-socket.ts");
     const { openMetrics } = await import("../../../console/metrics.ts");
     const { printable } = await import("../../ui/text.ts");
-    await using host = await openHost({ connect: path.resolve(values.socket ?? defaultSocket()) });
+    await using host = await openHost({ connect: await socketOf(values) });
     const stats = await host.stats();
     out.line(isJson ? printable(stats) : openMetrics(stats).trimEnd());
     return EXIT.ok;

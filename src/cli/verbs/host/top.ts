@@ -8,7 +8,7 @@ export const top = defineVerb({
   name: "top",
   summary: "shows live what a host of creel serve does: plugins with rates, times, CPU and heap, runs in flight, pending approvals",
   options: {
-    socket: { type: "string", value: "path", help: "the socket of creel serve (default: its default socket)" },
+    socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
     once: { type: "boolean", help: "prints one picture, of everything since the host opened, and ends; so it does in a pipe" },
     every: { type: "string", value: "s", help: `a new picture every so many seconds (default: ${DEFAULT_SECONDS})` },
   },
@@ -19,16 +19,15 @@ export const top = defineVerb({
   async run({ values, isJson, out }) {
     const every = Number(values.every ?? DEFAULT_SECONDS);
     if (!(every >= 0.1 && every <= 3600)) throw new UsageError(`--every cannot be "${values.every}"`, "give seconds from 0.1 to 3600");
-    const path = await import("node:path");
     const { openHost } = await import("../../../sdk/open-host.ts");
-    const { defaultSocket } = await import("../../../sdk/remote/serve-place.ts");
+    const { socketOf } = await import("../../serve-socket.ts");
     const { topLines } = await import("../../top/page.ts");
     const { pictures } = await import("../../top/pictures.ts");
     const { printable } = await import("../../ui/text.ts");
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     process.once("SIGTERM", () => stop.abort());
-    await using host = await openHost({ connect: path.resolve(values.socket ?? defaultSocket()) });
+    await using host = await openHost({ connect: await socketOf(values) });
     const isOnce = values.once === true || (!process.stdout.isTTY && !isJson);
     if (isOnce || isJson) {
       for await (const view of pictures(host, every * 1000, stop.signal, isOnce)) {

@@ -146,7 +146,8 @@ function Card({ pending }: { readonly pending: PendingApproval }) {
       {isCut ? (
         <p class="problem">The parameters are too large to be shown, so the call can only be denied.</p>
       ) : (
-        <Json label="parameters, as they would run" value={params} />
+        // SECURITY: what can be allowed is shown as a whole. test/console/page/page.test.ts
+        <Json label="parameters, as they would run" value={params} isWhole />
       )}
       {changes?.map(({ pluginId, params: names }) => (
         <p key={pluginId} class="problem">

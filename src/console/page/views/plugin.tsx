@@ -6,9 +6,10 @@ import type { PermissionAbout } from "../../../protocol/config/permission-table.
 import { rpc } from "../connection.ts";
 import { Act, Badge, Command, Empty, Fields, Section, T } from "../parts.tsx";
 import { href } from "../route.ts";
-import { mayAct, now, plugins, stats } from "../store.ts";
+import { mayAct, mayUseTools, now, plugins, stats } from "../store.ts";
 import type { Report } from "../store.ts";
 import { ago, bytes, count, ms, percent } from "../text.ts";
+import { WhatIf } from "./replay.tsx";
 import { pluginPlots } from "./measurements.tsx";
 
 const PERMISSION_WORDS: Readonly<Record<string, PermissionAbout>> = PERMISSION_TABLE;
@@ -63,6 +64,7 @@ export function Plugin({ id }: { readonly id: string }) {
         refused={measured?.refusals ?? {}}
         fetched={measured?.fetches ?? {}}
       />
+      <WhatIf plugin={id} />
       <Section title="State">
         <Fields
           rows={[
@@ -139,6 +141,13 @@ function Permissions({
   readonly fetched: Counts;
 }) {
   const lastUses = useSignal<Counts>({});
+  /** What it asked for and was not granted; null: it is not installed, or the console cannot know. */
+  const refusable = useSignal<readonly { readonly key: string; readonly words: string }[] | null>(null);
+  const load = async (): Promise<void> => {
+    refusable.value = await rpc("refused", { plugin: report.id });
+  };
+  const change = (method: string, key: string): Promise<void> => rpc(method, { plugin: report.id, key }).then(load);
+  useEffect(() => void load().catch(() => undefined), [report.id, report.permissions.length]);
   const total = Object.values(uses).reduce((all, one) => all + one, 0);
   useEffect(() => {
     void rpc<Counts>("lastUses", { plugin: report.id }).then(
@@ -171,19 +180,43 @@ function Permissions({
                   {used > 0 ? `${count(used, "use")}, ${last === undefined ? "before this console" : ago(last, now.value)}` : "not used"}
                 </td>
                 <td class="num">
-                  <Command text={`creel permissions revoke ${report.id} ${key}`} />
+                  {refusable.value === null || !mayUseTools.value ? (
+                    <Command text={`creel permissions revoke ${report.id} ${key}`} />
+                  ) : (
+                    <Act text="Revoke" tone="danger" ask="Revoke it now?" work={() => change("revokePermission", key)} />
+                  )}
                 </td>
               </tr>
             );
           })}
         </tbody>
       </table>
-      {Object.entries(fetched).length > 0 && (
+      {(refusable.value ?? []).length > 0 && (
+        <table class="refused">
+          <tbody>
+            {refusable.value!.map(({ key, words }) => (
+              <tr key={key}>
+                <td class="mono">
+                  <T text={key} max={120} />
+                </td>
+                <td>
+                  <T text={words} max={200} />
+                </td>
+                <td class="quiet">asked for, not granted</td>
+                <td class="num">
+                  {mayUseTools.value && <Act text="Grant" ask="Grant it now?" work={() => change("grantPermission", key)} />}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {hasAny(fetched) && (
         <p>
           Requests: <T text={listed(fetched)} max={600} />
         </p>
       )}
-      {Object.entries(refused).length > 0 && (
+      {hasAny(refused) && (
         <p class="problem">
           Refused: <T text={listed(refused)} max={600} />. To grant: <Command text={`creel permissions grant ${report.id} <key>`} />
         </p>
@@ -195,8 +228,13 @@ function Permissions({
   );
 }
 
+function hasAny(counts: Counts): boolean {
+  return Object.values(counts).some((times) => times > 0);
+}
+
 function listed(counts: Counts): string {
   return Object.entries(counts)
+    .filter(([, times]) => times > 0)
     .map(([what, times]) => `${what} (${times})`)
     .join(", ");
 }

@@ -5,8 +5,9 @@ import type { RecordedCall, RunDetail } from "../../../protocol/live-report.ts";
 import type { ExplainedRun } from "../../explained-run.ts";
 import { rpc } from "../connection.ts";
 import { Badge, Command, Empty, Fields, Json, PluginLink, RunLink, Section, T } from "../parts.tsx";
+import { Rerun } from "./replay.tsx";
 import { connection, hostId } from "../store.ts";
-import { clockMs, count, ms } from "../text.ts";
+import { audited, clockMs, count, ms } from "../text.ts";
 
 const AGAIN_MS = 1_000;
 
@@ -108,14 +109,15 @@ function Found({ run, why, advice, budgets }: ExplainedRun) {
           </ol>
         </Section>
       )}
+      {wallMs !== undefined && <Rerun runId={runId} />}
       <Section title="Data">
         {event === undefined && (
           <p class="quiet">The event is not shown: audit.events is "none" in creel.json, or it is no longer there.</p>
         )}
         <div class="columns">
-          {event !== undefined && <Json label="event" value={event} />}
-          {context !== undefined && <Json label="context" value={context} />}
-          {result !== undefined && <Json label="result" value={result} />}
+          {event !== undefined && <Json label="event" value={audited(event)} />}
+          {context !== undefined && <Json label="context" value={audited(context)} />}
+          {result !== undefined && <Json label="result" value={audited(result)} />}
         </div>
       </Section>
     </div>
@@ -214,8 +216,8 @@ function Call({
             ]}
           />
           <div class="columns">
-            {step?.saw !== undefined && <Json label="saw, as changed before it" value={step.saw} />}
-            <Json label="returned" value={step?.returned} />
+            {step?.saw !== undefined && <Json label="saw, as changed before it" value={audited(step.saw)} />}
+            <Json label="returned" value={audited(step?.returned)} />
           </div>
         </div>
       )}

@@ -14,10 +14,14 @@ export interface Address {
 export type Resolve = (host: string, by: string) => Promise<readonly Address[]>;
 
 /** The addresses to connect to. Undefined: the name leads to an address that names may not lead to. */
-export async function pinned(url: URL, resolve: Resolve, by = ""): Promise<readonly Address[] | undefined> {
-  const host = url.hostname.replaceAll(/^\[|\]$/g, "");
+export function pinned(url: URL, resolve: Resolve, by = ""): Promise<readonly Address[] | undefined> {
+  return pinnedHost(url.hostname.replaceAll(/^\[|\]$/g, ""), resolve, by);
+}
+
+/** The same for a host without brackets, which a grant names exactly. */
+export async function pinnedHost(host: string, resolve: Resolve, by: string): Promise<readonly Address[] | undefined> {
   const family = isIP(host);
-  // A grant matches by exact origin, so the operator granted this very address.
+  // A grant matches exactly, so the operator granted this very address.
   if (family !== 0) return [{ address: host, family }];
   const found = await resolve(host, by);
   const isAllowed = host === "localhost" ? isLoopback : isPublic;

@@ -11,6 +11,7 @@ import type { FetchMethod } from "../../../protocol/config/fetch-grant.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { CAUSE_HEADER } from "../../causality/cause-tokens.ts";
 import type { Causes } from "../../causality/causes.ts";
+import type { TracedRequest, Tracing } from "../../telemetry/tracing.ts";
 import type { Plugin } from "../../plugins/plugin.ts";
 import type { GatewayTime } from "../gateway-time.ts";
 import type { RecursionGuard } from "../../causality/recursion.ts";
@@ -23,7 +24,7 @@ import type { HttpRequest, Network, HttpResponse } from "./request.ts";
 import { faultOf } from "./faults.ts";
 import { visible, withoutPackedLength } from "./headers.ts";
 import { firstRequest, redirectedRequest, targetOf } from "./redirects.ts";
-import { Names } from "./names.ts";
+import { sharedNames } from "./names.ts";
 import { FetchQuota, OpenFetch, OpenFetches } from "./open-fetch.ts";
 import type { OpenFetchOptions } from "./open-fetch.ts";
 import { matchGrant } from "./match-grant.ts";
@@ -42,6 +43,8 @@ export interface Cause {
   check(): void;
   /** A token that the server may send back. */
   token(): string;
+  /** Traces one request; undefined: the gateway wants no traces. */
+  readonly trace?: ((method: string, url: URL) => TracedRequest) | undefined;
 }
 
 export interface FetchOptions {
@@ -54,9 +57,6 @@ export interface FetchOptions {
   readonly onMatch?: ((plugin: string, url: URL, method: FetchMethod, isGranted: boolean) => void) | undefined;
   readonly network?: Network | undefined;
 }
-
-/** One cache for the process, shared by all hosts. */
-const names = new Names();
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -82,7 +82,7 @@ export class Fetches {
   readonly #onMatch: FetchOptions["onMatch"];
 
   constructor({
-    resolve = names.resolve.bind(names),
+    resolve = sharedNames.resolve.bind(sharedNames),
     timeoutMs = LIMITS.fetch.wallMs,
     bodyMs = LIMITS.fetch.bodyMs,
     idleMs = LIMITS.fetch.idleMs,
@@ -113,7 +113,7 @@ export class Fetches {
     this.#open.add(plugin.id, plugin.cell, wanted.id, open);
     let hasMore = false;
     try {
-      const arrived = await this.#follow(plugin, request, wanted.redirect, cause.token(), open.signal);
+      const arrived = await this.#follow(plugin, request, wanted.redirect, cause, open.signal);
       const answer = await this.#answer(plugin, arrived, open);
       hasMore = answer.more === true;
       return answer;
@@ -188,14 +188,16 @@ export class Fetches {
     plugin: Requester,
     first: HttpRequest,
     redirect: FetchRequest["redirect"],
-    cause: string,
+    cause: Cause,
     signal: AbortSignal,
   ): Promise<Arrived> {
     let request = first;
+    const token = cause.token();
     const origins = new Set<string>();
     for (let redirects = 0; ; redirects++) {
       origins.add(request.url.origin);
-      const response = await this.#send(plugin, { ...request, headers: { ...request.headers, [CAUSE_HEADER]: cause } }, signal);
+      const headers = { ...request.headers, [CAUSE_HEADER]: token };
+      const response = await traced(cause, request, headers, (all) => this.#send(plugin, { ...request, headers: all }, signal));
       const location = REDIRECTS.has(response.status) ? response.headers.location : undefined;
       if (typeof location !== "string" || redirect === "manual") return { response, request, redirects, origins };
       response.body.destroy();
@@ -265,11 +267,33 @@ export class Fetches {
   }
 }
 
+type Headers = HttpRequest["headers"];
+
+/** With traces, a plugin's own trace headers are not sent: they would join its request to a trace that is not the gateway's. */
+async function traced(
+  { trace }: Cause,
+  { method, url }: HttpRequest,
+  headers: Headers,
+  perform: (headers: Headers) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  if (!trace) return perform(headers);
+  const request = trace(method, url);
+  const { traceparent: _, tracestate: __, ...rest } = headers;
+  try {
+    const response = await perform({ ...rest, ...request.headers });
+    request.ended(response.status);
+    return response;
+  } catch (error) {
+    request.ended(undefined, error instanceof CreelError ? error.code : "ERR_FETCH_FAILED");
+    throw error;
+  }
+}
+
 function requester({ id, grants, gatewayTime }: Plugin, cell: number): Requester {
   return { id, grants, gatewayTime, cell };
 }
 
-export function fetchServices(fetches: Fetches, causes: Causes, guard: RecursionGuard): ServiceGroup {
+export function fetchServices(fetches: Fetches, causes: Causes, guard: RecursionGuard, tracing?: Tracing): ServiceGroup {
   return {
     services: {
       fetch: {
@@ -278,7 +302,11 @@ export function fetchServices(fetches: Fetches, causes: Causes, guard: Recursion
         permit: (plugin, text) => fetches.permit(plugin, text),
         answer: ({ plugin, cell, run, args }) => {
           const chain = causes.next(run, plugin.id);
-          const cause = { check: () => guard.checkRequest(plugin.id, chain), token: () => causes.token(chain) };
+          const cause: Cause = {
+            check: () => guard.checkRequest(plugin.id, chain),
+            token: () => causes.token(chain),
+            trace: tracing && ((method, url) => tracing.request(plugin.id, method, url, chain)),
+          };
           return fetches.fetch(requester(plugin, cell), args, cause);
         },
       },

@@ -104,6 +104,9 @@ export class Names {
   }
 }
 
+/** One cache for the process, shared by all hosts. */
+export const sharedNames = new Names();
+
 function fault(code: "ENOTFOUND" | "EAI_AGAIN"): Error {
   return Object.assign(new Error(code), { code });
 }

@@ -9,6 +9,8 @@ import { CreelError } from "../../../protocol/errors.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { LazyDatabase } from "../../storage/lazy-database.ts";
 import type { Done, LazyDatabaseSpec } from "../../storage/lazy-database.ts";
+import { bytesOf, checkAnswer, checkQuota, endOf, incremented, startOf } from "./kv-backend.ts";
+import type { Entry, KvBackend, KvUse, Lifetime, Page, PageRequest } from "./kv-backend.ts";
 import { KV_SCHEMA, KV_SCHEMA_VERSION, kvStatements } from "./kv-tables.ts";
 import type { EntryRow, KvStatements } from "./kv-tables.ts";
 
@@ -18,33 +20,7 @@ export interface KvDatabaseOptions extends Pick<LazyDatabaseSpec<unknown>, "path
   readonly now?: () => number;
 }
 
-export interface Entry {
-  readonly text: string;
-  readonly version: string;
-}
-
-export interface KvUse {
-  readonly bytes: number;
-  readonly keys: number;
-}
-
-export interface Page {
-  readonly entries: readonly { readonly key: string; readonly text?: string }[];
-  /** Where the next page begins, if there may be one. */
-  readonly next?: string;
-}
-
-export interface PageRequest {
-  readonly prefix: string;
-  readonly after: string | undefined;
-  readonly limit: number;
-  readonly hasValues: boolean;
-}
-
-/** `keep`: the lifetime of the existing entry. */
-export type Lifetime = number | "keep" | undefined;
-
-export class KvDatabase {
+export class KvDatabase implements KvBackend {
   readonly #maxBytes: number;
   readonly #now: () => number;
   readonly #database: LazyDatabase<KvStatements>;
@@ -65,8 +41,7 @@ export class KvDatabase {
         const row = this.#find(sql, key);
         if (!row) return undefined;
         bytes += row.value.length;
-        if (bytes > LIMITS.kv.pageBytes)
-          throw new CreelError("ERR_SERVICE_SIZE", { what: "answer", service: "kv.get", bytes: "more", limit: LIMITS.kv.pageBytes });
+        checkAnswer(bytes);
         return { text: row.value, version: row.version };
       });
     }, done);
@@ -103,9 +78,7 @@ export class KvDatabase {
   increment(key: string, by: number, ttlMs: number | undefined, done?: Done<unknown>): Promise<number> {
     return this.#write((sql) => {
       const row = this.#find(sql, key);
-      const sum = numberIn(row?.value ?? "0") + by;
-      if (!Number.isFinite(sum) || (Number.isInteger(sum) && !Number.isSafeInteger(sum)))
-        throw new CreelError("ERR_KV_NUMBER", { detail: "the sum is too large" });
+      const sum = incremented(row?.value, by);
       this.#put(sql, key, JSON.stringify(sum), row ? "keep" : ttlMs, row);
       return sum;
     }, done);
@@ -126,14 +99,13 @@ export class KvDatabase {
    */
   list({ prefix, after, limit, hasValues }: PageRequest, done?: Done<Page>): Promise<Page> {
     return this.#database.do((sql) => {
-      const start = bytesOf(prefix);
-      const from = after === undefined || Buffer.compare(bytesOf(after), start) < 0 ? start : Buffer.concat([bytesOf(after), ZERO]);
+      const from = startOf({ prefix, after });
       const entries: { key: string; text?: string }[] = [];
       const nowMs = this.#now();
       let bytes = 0;
       let looked = 0;
       let last: string | undefined;
-      const rows = (hasValues ? sql.page : sql.pageOfKeys).iterate(from, endOf(start), limit + 1) as Iterable<EntryRow>;
+      const rows = (hasValues ? sql.page : sql.pageOfKeys).iterate(from, endOf(bytesOf(prefix)), limit + 1) as Iterable<EntryRow>;
       for (const row of rows) {
         if (looked === limit || bytes > LIMITS.kv.pageBytes) return { entries, next: last! };
         looked += 1;
@@ -146,10 +118,14 @@ export class KvDatabase {
     }, done);
   }
 
-  /** Throws SQLite's errors, also when another process holds the lock. */
-  use(): KvUse {
-    const { bytes, keys } = this.#database.peek(useIn);
-    return { bytes, keys };
+  use(): KvUse | undefined {
+    try {
+      const { bytes, keys } = this.#database.peek(useIn);
+      return { bytes, keys };
+    } catch {
+      // Also when another process holds the lock.
+      return undefined;
+    }
   }
 
   close(): Promise<void> {
@@ -174,7 +150,7 @@ export class KvDatabase {
         (sql) => {
           const before = useIn(sql);
           const result = work(sql);
-          this.#checkQuota(before, useIn(sql));
+          checkQuota(before, useIn(sql), this.#maxBytes);
           sql.sweep.run(this.#now(), LIMITS.kv.sweep);
           return result;
         },
@@ -187,16 +163,6 @@ export class KvDatabase {
       if (!(error instanceof CreelError) || error.code !== "ERR_KV_QUOTA" || !(await this.#sweepAll())) throw error;
       return attempt();
     }
-  }
-
-  /** A database over its quota, because the operator has lowered it, may shrink. */
-  #checkQuota(before: KvUse, after: KvUse): void {
-    const maxBytes = this.#maxBytes;
-    const maxKeys = Math.ceil(maxBytes / LIMITS.kv.bytesPerEntry);
-    if (after.bytes > maxBytes && after.bytes > before.bytes)
-      throw new CreelError("ERR_KV_QUOTA", { limit: maxBytes, what: "bytes", count: after.bytes });
-    if (after.keys > maxKeys && after.keys > before.keys)
-      throw new CreelError("ERR_KV_QUOTA", { limit: maxKeys, what: "entries", count: after.keys });
   }
 
   /** Deletes all expired entries in batches, so that the gateway's thread is free in between. True: there were some. */
@@ -214,29 +180,6 @@ function useIn(sql: KvStatements): KvUse {
   return sql.used.get() as unknown as KvUse;
 }
 
-const ZERO = Buffer.from([0]);
-
-/** The schema only admits well-formed keys, so this loses nothing. */
-function bytesOf(key: string): Buffer {
-  return Buffer.from(key);
-}
-
-/** The first bytes after everything that begins with these. UTF-8 has no byte 255. */
-function endOf(prefix: Buffer): Buffer {
-  if (prefix.length === 0) return END;
-  const end = Buffer.from(prefix);
-  end[end.length - 1]! += 1;
-  return end;
-}
-
-const END = Buffer.from([255]);
-
 function isUnexpired({ expires }: EntryRow, nowMs: number): boolean {
   return expires === null || expires > nowMs;
-}
-
-function numberIn(text: string): number {
-  const value = /^-?\d/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) throw new CreelError("ERR_KV_NUMBER", { detail: "the stored value is not a number" });
-  return value;
 }

@@ -1,6 +1,6 @@
 /**
- * Trusted side: the key-value databases of plugins (`api.kv`). Each plugin has its own, which only its id leads to. It
- * is opened on first use.
+ * Trusted side: the key-value stores of plugins (`api.kv`). Each plugin has its own, which only its id leads to: a file, opened on first
+ * use, or its rows in a database that several hosts share.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -14,8 +14,8 @@ import type { Logger } from "../../report/log.ts";
 import type { Plugin } from "../../plugins/plugin.ts";
 import { FailureLog } from "../../storage/failure-log.ts";
 import { KvCauses } from "./kv-causes.ts";
+import type { KvBackend, KvUse } from "./kv-backend.ts";
 import { KvDatabase } from "./kv-database.ts";
-import type { KvUse } from "./kv-database.ts";
 import { PluginRates } from "../plugin-rates.ts";
 import { checked, demand } from "../service.ts";
 import type { ServiceRequest, Service, ServiceGroup } from "../service.ts";
@@ -26,9 +26,20 @@ export interface KvOptions {
   readonly causes: Causes;
   readonly logger: Logger;
   readonly now?: () => number;
+  /** Undefined: no plugin's entries are shared. */
+  readonly shared?: SharedKv | undefined;
+}
+
+/** A database that several hosts share, and whose entries are there. */
+export interface SharedKv {
+  isShared(plugin: string): boolean;
+  store(plugin: string, maxBytes: number): KvBackend;
+  close(): Promise<void>;
 }
 
 export interface KvReport {
+  /** `host`: no other machine sees the entries. `shared`: the hosts of one `kv.postgres` do. */
+  readonly scope: "host" | "shared";
   readonly maxBytes: number;
   /** False: there is no stateDir, and the entries are gone when the process ends. */
   readonly isPersistent: boolean;
@@ -40,7 +51,7 @@ export interface KvReport {
 }
 
 interface Kept {
-  readonly database: KvDatabase;
+  readonly database: KvBackend;
   readonly setAside: string[];
 }
 
@@ -55,7 +66,7 @@ export class Kv {
     this.causes = new KvCauses(options.causes);
   }
 
-  database(plugin: Plugin): KvDatabase {
+  database(plugin: Plugin): KvBackend {
     this.#rate.take(plugin.id);
     return this.#keep(plugin).database;
   }
@@ -66,10 +77,13 @@ export class Kv {
     const path = this.#pathOf(plugin);
     const kept = this.#kept.get(plugin.id);
     // A report must not create a database.
-    const use = kept || (path !== undefined && existsSync(path)) ? useOf(this.#keep(plugin).database) : NOTHING;
+    const isShared = this.#isShared(plugin);
+    const isThere = kept !== undefined || isShared || (path !== undefined && existsSync(path));
+    const use = isThere ? this.#keep(plugin).database.use() : NOTHING;
     return {
+      scope: isShared ? "shared" : "host",
       maxBytes: maxBytesOf(plugin),
-      isPersistent: path !== undefined,
+      isPersistent: isShared || path !== undefined,
       bytes: use?.bytes,
       keys: use?.keys,
       setAside: [...(this.#kept.get(plugin.id)?.setAside ?? [])],
@@ -78,13 +92,19 @@ export class Kv {
 
   async close(): Promise<void> {
     await Promise.all([...this.#kept.values()].map(({ database }) => database.close()));
+    await this.#options.shared?.close();
+  }
+
+  #isShared({ id }: Plugin): boolean {
+    return this.#options.shared?.isShared(id) === true;
   }
 
   #keep(plugin: Plugin): Kept {
     const known = this.#kept.get(plugin.id);
     if (known) return known;
     const { id } = plugin;
-    const { logger, now } = this.#options;
+    const { logger, now, shared } = this.#options;
+    if (shared?.isShared(id)) return this.#remember(id, { database: shared.store(id, maxBytesOf(plugin)), setAside: [] });
     const path = this.#pathOf(plugin);
     const setAside: string[] = [];
     const failures = new FailureLog((err, more) => logger.error({ plugin: id, path, err, ...more }, "kv database failed"));
@@ -99,7 +119,10 @@ export class Kv {
       },
       onFailure: (error) => failures.failed(error),
     });
-    const kept = { database, setAside };
+    return this.#remember(id, { database, setAside });
+  }
+
+  #remember(id: string, kept: Kept): Kept {
     this.#kept.set(id, kept);
     return kept;
   }
@@ -111,14 +134,6 @@ export class Kv {
 }
 
 const NOTHING: KvUse = { bytes: 0, keys: 0 };
-
-function useOf(database: KvDatabase): KvUse | undefined {
-  try {
-    return database.use();
-  } catch {
-    return undefined;
-  }
-}
 
 function maxBytesOf({ grants: { kv } }: Plugin): number {
   return typeof kv === "object" ? kv.maxBytes : LIMITS.kv.bytes;
@@ -132,7 +147,7 @@ export function databaseName(id: string): string {
 
 type Question = keyof typeof kvRequest;
 type Answering = {
-  [Q in Question]: (database: KvDatabase, args: z.output<(typeof kvRequest)[Q]>, mark: Marks) => Promise<KvResponses[`kv.${Q}`]>;
+  [Q in Question]: (database: KvBackend, args: z.output<(typeof kvRequest)[Q]>, mark: Marks) => Promise<KvResponses[`kv.${Q}`]>;
 };
 
 /** For causes. Called while the database works on the entries, so that they come in that order. */
@@ -176,7 +191,7 @@ export function kvServices(kv: Kv): ServiceGroup {
   const services: Record<string, Service> = {};
   for (const [name, answer] of Object.entries(ANSWERS) as [
     Question,
-    (database: KvDatabase, args: unknown, marks: Marks) => Promise<unknown>,
+    (database: KvBackend, args: unknown, marks: Marks) => Promise<unknown>,
   ][]) {
     const service = `kv.${name}`;
     services[service] = {

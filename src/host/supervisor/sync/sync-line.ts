@@ -13,6 +13,8 @@ export class SyncLine {
   readonly #port: SyncPort;
   readonly #routes = new Set<Route>();
   #nextRun = 1;
+  /** Characters of the answers to the current run. */
+  #chars = 0;
 
   constructor(port: SyncPort) {
     this.#port = port;
@@ -25,6 +27,7 @@ export class SyncLine {
   run(request: RunRequest, budgetMs: number, moreMs: () => number = () => 0): (StepAnswer | undefined)[] | undefined {
     const id = this.#nextRun++;
     const answers: (StepAnswer | undefined)[] = [];
+    this.#chars = 0;
     let deadline = performance.now() + budgetMs;
     let isExtended = false;
     // The `route` message goes over the other link, and the lane may not have read it yet.
@@ -51,7 +54,7 @@ export class SyncLine {
     for (const frame of frames) {
       const reply = readReply(String(frame));
       if (reply.id !== id) continue;
-      takeReply(reply, route, answers);
+      this.#chars = takeReply(reply, route, answers, this.#chars);
       isLast ||= reply.isLast;
     }
     return isLast;

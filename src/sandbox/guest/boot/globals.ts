@@ -4,6 +4,7 @@
  */
 import { call, isView, NativeArrayBuffer, NativePromise, NativeTypeError, promiseThen } from "./primordials.ts";
 import { notCallable, timerGlobals } from "../turn/timers.ts";
+import { withoutSharedMemory } from "./wasm.ts";
 
 const { construct } = Reflect;
 const wasm = Reflect.get(globalThis, "WebAssembly") as unknown;
@@ -27,7 +28,7 @@ export function installGlobals(): void {
 
 /** Called only if the operator granted WebAssembly. */
 export function restoreWasm(): void {
-  define("WebAssembly", wasm);
+  define("WebAssembly", withoutSharedMemory(wasm));
 }
 
 function define(name: string, value: unknown): void {

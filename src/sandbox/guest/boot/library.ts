@@ -2,7 +2,7 @@
  * Inside the isolate: the part of the guest's world that is made when a plugin first touches it. The cell has its text
  * from the start, as a string whose characters it shares with all other cells of its lane.
  */
-import { GUEST_GLOBALS, GUEST_MODULES, GUEST_SDK, pairs, type GUEST_PARTS } from "../../../protocol/guest-surface/surface.ts";
+import { GUEST_GLOBALS, GUEST_MODULES, GUEST_SDK, GUEST_UNDICI, pairs, type GUEST_PARTS } from "../../../protocol/guest-surface/surface.ts";
 import { STUB } from "../../../protocol/guest-surface/stub.ts";
 import { sliceText } from "./primordials.ts";
 
@@ -56,10 +56,10 @@ export function moduleNames(): string[] {
 
 function moduleFile(name: string): string | undefined {
   for (let at = 0; at < MODULES.length; at += 2) if (MODULES[at] === name) return MODULES[at + 1];
-  return undefined;
+  return name === "undici" ? GUEST_UNDICI : undefined;
 }
 
-/** One of Node's modules or OpenClaw's SDK, by the name in the import. Undefined: the sandbox has no such module. */
+/** One of Node's modules, `undici` or OpenClaw's SDK, by the name in the import. Undefined: the sandbox has no such module. */
 export function moduleNamed(name: string): { readonly exports: unknown } | undefined {
   const plain = sliceText(name, 0, 5) === "node:" ? sliceText(name, 5) : name;
   if (isSdk(plain)) return { exports: load(GUEST_SDK).default };

@@ -14,8 +14,11 @@ interface Outstanding {
   call: number;
   /** Undefined once it was sent. */
   text: string | undefined;
-  /** Runs when the lane drops the call after the request was sent. */
-  dropped?: ((call: number) => void) | undefined;
+  /**
+   * Runs when the lane drops the call after the request was sent. `kept`: the request goes on without its call, as
+   * bytes for a connection must.
+   */
+  dropped?: ((call: number) => void) | "kept" | undefined;
 }
 
 const outstanding = new NativeMap<number, Outstanding>();
@@ -30,7 +33,7 @@ export function requestHost(
   service: string,
   args: unknown,
   limit: number = LIMITS.requests.bytes,
-  dropped?: (call: number) => void,
+  dropped?: ((call: number) => void) | "kept",
 ): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
     if (waiting >= LIMITS.requests.waiting)
@@ -87,7 +90,12 @@ export function responded(id: number, isOk: boolean, text: string): void {
 export function dropRequestsOf(call: number): void {
   const dropped = new NativeMap<number, (call: number) => void>();
   mapEach(outstanding, (one, id) => {
-    if (one.call !== call || !mapDelete(outstanding, id)) return;
+    if (one.call !== call) return;
+    if (one.dropped === "kept") {
+      one.call = 0;
+      return;
+    }
+    mapDelete(outstanding, id);
     if (one.text === undefined) {
       pending -= 1;
       if (one.dropped) mapSet(dropped, id, one.dropped);

@@ -83,6 +83,10 @@ export class CellSlot implements Slot {
     return Math.min(LIMITS.lane.batchBytes, this.#spec.limits.bytesIn);
   }
 
+  chargeSince(startedMs: number): void {
+    this.#turns.meter.chargeSince(startedMs);
+  }
+
   callBatch(callers: readonly Caller[], runs: readonly CallRequest[], step: Step): number {
     return callBatch(this.#turns, callers, runs, step);
   }

@@ -157,6 +157,8 @@ export class Cell {
   hasMail = false;
   /** `drainMail` has failed: a second attempt would take as long again. */
   #isMute = false;
+  /** The last turn ended by itself, so it has left no microtask behind. */
+  #isSettled = false;
 
   constructor(guest: GuestCode, spec: CellSpec, laneStatus: LaneStatus, empty = EmptyCell.make(guest, spec.limits.heapMb)) {
     this.#spec = spec;
@@ -176,11 +178,18 @@ export class Cell {
     return this.#isolate.isDisposed;
   }
 
-  /** Memory of its heap and of buffers outside it. Asking takes 2.4 µs: not per call. */
+  /** Memory of its heap and of buffers outside it; undefined: it cannot be asked now. Asking takes 2.4 µs: not per call. */
   heapBytes(): number | undefined {
-    if (this.#isolate.isDisposed) return undefined;
-    const { used_heap_size: heap, externally_allocated_size: outside } = this.#isolate.getHeapStatisticsSync();
-    return heap + outside;
+    // SECURITY: this has no timeout, and it runs microtasks that a stopped turn has left behind.
+    // test/sandbox/lane/cell/cell.test.ts
+    if (!this.#isSettled || this.#isolate.isDisposed) return undefined;
+    this.#laneStatus.enter(this.#spec.cell, LIMITS.call.mailMs);
+    try {
+      const { used_heap_size: heap, externally_allocated_size: outside } = this.#isolate.getHeapStatisticsSync();
+      return heap + outside;
+    } finally {
+      this.#laneStatus.leave();
+    }
   }
 
   /** `volume` is a SentVolume, as JSON. */
@@ -269,6 +278,7 @@ export class Cell {
     let returned: unknown;
     const { isTight } = this.#laneStatus;
     if (isTight) beginTurn();
+    this.#isSettled = false;
     this.#laneStatus.enter(this.#spec.cell, timeoutMs);
     try {
       returned = entry.applySync(undefined, args as never, this.#timed);
@@ -278,6 +288,7 @@ export class Cell {
       this.#laneStatus.leave();
       if (isTight) endTurn(this.#spec.cell, this.#laneStatus);
     }
+    this.#isSettled = true;
     this.hasMail = false;
     if (returned === RETURNED.nothing) return NOTHING;
     if (returned === RETURNED.pending) return PENDING;
@@ -299,6 +310,7 @@ export class Cell {
     try {
       return mailOf(this.#other.applySync(undefined, args as never, this.#timed));
     } catch {
+      this.#isSettled = false;
       return NO_MAIL;
     } finally {
       this.#laneStatus.leave();

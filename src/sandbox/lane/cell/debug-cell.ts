@@ -22,6 +22,13 @@ export class DebugCell {
   readonly #spec: CellSpec;
   readonly #library: ivm.ExternalCopy<string>;
   #session: DebugSession | undefined;
+  /** The debugger has ended a turn: the handler will never answer. */
+  #isTerminated = false;
+  /**
+   * V8 has paused because the heap is full, with four times as much of it for the debugger. Past that pause isolated-vm
+   * would not notice, and V8 would collect garbage for ever: the turn is ended instead.
+   */
+  #isFull = false;
 
   private constructor(isolate: ivm.Isolate, context: ivm.Context, entries: Entries, spec: CellSpec, guest: GuestCode) {
     this.#isolate = isolate;
@@ -102,16 +109,24 @@ export class DebugCell {
   /** Opens the debugger's session; what the isolate says goes to `said`. */
   attach(said: (message: string) => void): void {
     this.detach();
-    if (!this.#isolate.isDisposed) this.#session = new DebugSession(this.#isolate.createInspectorSession(), said);
+    if (this.#isolate.isDisposed) return;
+    this.#session = new DebugSession(this.#isolate.createInspectorSession(), (message) => {
+      this.#isFull ||= message.startsWith(PAUSED) && message.includes(OOM);
+      said(message);
+    });
   }
 
   /** Ends the session. A paused turn goes on. */
   detach(): void {
+    if (this.#isFull && !this.#isolate.isDisposed) this.#session?.terminate();
     this.#session?.close();
     this.#session = undefined;
   }
 
   debug(message: string): void {
+    this.#isTerminated ||= message.includes(TERMINATE);
+    // Its session ends with the cell; the debugger gets the next one.
+    if (this.#isFull && GOES_ON.test(message)) return this.detach();
     if (!this.#isolate.isDisposed) this.#session?.send(message);
   }
 
@@ -126,6 +141,8 @@ export class DebugCell {
     try {
       returned = await entry.apply(undefined, args as never);
     } catch (error) {
+      if (this.#isFull) return OUT_OF_MEMORY;
+      if (this.#isTerminated) return { end: "timeout", detail: "the debugger ended its turn" };
       return this.#isolate.isDisposed ? OUT_OF_MEMORY : { end: "rejection", detail: plainText(error) };
     }
     if (returned === RETURNED.nothing || returned === RETURNED.nothingButMail) return { end: "nothing" };
@@ -136,6 +153,11 @@ export class DebugCell {
   }
 }
 
+/** Any message that contains it is taken for that command: the worst of it is a cell that is rebuilt. */
+const TERMINATE = '"Runtime.terminateExecution"';
+const PAUSED = '{"method":"Debugger.paused"';
+const OOM = '"reason":"OOM"';
+const GOES_ON = /"Debugger\.(?:resume|step\w+|disable|continueToLocation)"/;
 const OUT_OF_MEMORY: TurnEnd = { end: "memory", detail: "the heap limit was reached" };
 
 /** isolated-vm accepts no bound functions. */

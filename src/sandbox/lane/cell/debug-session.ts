@@ -41,6 +41,11 @@ export class DebugSession {
     this.#clock ??= setInterval(() => this.#raw.dispatchProtocolMessage(NO_OP), LIMITS.inspect.wakeMs);
   }
 
+  /** The turn under way ends, at once or when the debugger lets it go on. */
+  terminate(): void {
+    this.#raw.dispatchProtocolMessage(JSON.stringify({ id: OWN_ID, method: "Runtime.terminateExecution" }));
+  }
+
   /** While the host blocks on a run, no debugger can resume the isolate, so it does not pause. */
   skipPauses(skip: boolean): void {
     this.#raw.dispatchProtocolMessage(JSON.stringify({ id: OWN_ID, method: "Debugger.setSkipAllPauses", params: { skip } }));

@@ -83,6 +83,9 @@ export class DebugSlot implements Slot, MailTurns {
     return undefined;
   }
 
+  // A debugged cell has its process to itself.
+  chargeSince(): void {}
+
   callBatch(): number {
     return 0;
   }
@@ -121,7 +124,7 @@ export class DebugSlot implements Slot, MailTurns {
       const before = cell.cpuUs;
       const end = await cell.enterLater(turn);
       const owner = this.calls.get(number);
-      if (owner && this.#cell === cell) owner.cpuUs += cell.cpuUs - before;
+      if (owner && this.#cell === cell) owner.cpuUs += since(cell, before);
       if (end.end === "error") this.#mail.logUnawaited(number, end.text);
       await this.#after(cell, end, number, owner);
     });
@@ -177,7 +180,7 @@ export class DebugSlot implements Slot, MailTurns {
     this.calls.add(call);
     const before = cell.cpuUs;
     const end = await cell.call(entry, number, event, context);
-    if (this.#cell === cell) call.cpuUs += cell.cpuUs - before;
+    if (this.#cell === cell) call.cpuUs += since(cell, before);
     await this.#after(cell, end, number, call);
     if (this.calls.get(number) !== call) return;
     if (end.end === "nothing") this.calls.settle(call, "ok", "");
@@ -192,6 +195,7 @@ export class DebugSlot implements Slot, MailTurns {
   async #after(cell: DebugCell, end: TurnEnd, number: number, culprit: PendingCall | undefined): Promise<void> {
     if (this.#cell !== cell) return;
     if (end.end === "memory") return this.#replace(culprit);
+    if (end.end === "timeout") return this.#replace(culprit, "crashed", end.detail);
     if (end.end === "rejection") this.#mail.log(3, causeOf(number), `unhandled rejection: ${end.detail}`);
     const { isFine, text } = await cell.mail(end.end === "rejection");
     if (this.#cell !== cell) return;
@@ -211,11 +215,9 @@ export class DebugSlot implements Slot, MailTurns {
     this.#entries = this.#entries.then(() => (this.#cell === cell ? enter(cell) : undefined));
   }
 
-  #replace(culprit: PendingCall | undefined, status: StepStatus = "memory"): void {
+  #replace(culprit: PendingCall | undefined, status: StepStatus = "memory", detail = "its bootstrap did not answer"): void {
     const why =
-      status === "memory"
-        ? errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb })
-        : errorJson("ERR_CALL_REPLACED", { detail: "its bootstrap did not answer" });
+      status === "memory" ? errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb }) : errorJson("ERR_CALL_REPLACED", { detail });
     if (this.#state === "loading") return this.loaded(false, why);
     this.#release();
     this.#lane.events.fault(this.#spec.cell, why);
@@ -243,6 +245,9 @@ export class DebugSlot implements Slot, MailTurns {
     for (const call of this.calls.all()) this.calls.settle(call, "crashed", errorJson("ERR_CALL_REPLACED", { detail }));
   }
 }
+
+/** An isolate that is gone does not say what it has used. */
+const since = (cell: DebugCell, before: number): number => Math.max(0, cell.cpuUs - before);
 
 const TOO_LONG = errorJson("ERR_PLUGIN_REGISTRATION", {
   field: "(whole value)",

@@ -6,6 +6,7 @@ import { LIMITS } from "../../../protocol/limits.ts";
 import { causeOf, ENTRY, handlerOf, INVOKED, LOG_LEVELS, MAIL, readMail } from "../../../protocol/messages/mail.ts";
 import type { MailItem } from "../../../protocol/messages/mail.ts";
 import { SUBTLE } from "../../../protocol/messages/subtle.ts";
+import { CONNECT } from "../../../protocol/messages/connect.ts";
 import { RateWindow } from "../../../protocol/rules/rate-window.ts";
 import { fitsBytes } from "../../../transport/frames.ts";
 import { boundedError, errorJson, messageOf, resultTooLong } from "../answer.ts";
@@ -120,7 +121,9 @@ export class MailRouter {
     const owner = this.#turns.calls.get(number);
     const refuse = (why: string): void => this.#respond(number, guestRequest, false, why);
     const { hostCalls } = this.#spec.limits;
-    if (owner && ++owner.requests > hostCalls) return refuse(errorJson("ERR_SERVICE_BUDGET", { limit: hostCalls }));
+    // The host counts bytes and time of connections: a query is a few requests, and an import has thousands.
+    if (owner && !body.startsWith(CONNECT) && ++owner.requests > hostCalls)
+      return refuse(errorJson("ERR_SERVICE_BUDGET", { limit: hostCalls }));
     if (!this.#requestRate.admit()) return refuse(errorJson("ERR_SERVICE_FLOOD", { limit: LIMITS.lane.requestsPerSecond }));
     const end = body.indexOf("\n");
     const [service, args] = [body.slice(0, end), body.slice(end + 1)];

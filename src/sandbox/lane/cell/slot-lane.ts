@@ -51,6 +51,8 @@ export interface Slot {
   provideFiles(isOk: boolean, text: string): void;
   /** Undefined: the answer comes through the caller's `settle`. */
   call(caller: Caller, at: number, step: Step, event: string, context: string, entry: Entry): Answer | undefined;
+  /** Charges the cell for work that the lane has done because of it since then. */
+  chargeSince(startedMs: number): void;
   callBatch(callers: readonly Caller[], runs: readonly CallRequest[], step: Step): number;
   invoke(handle: number, cause: number, argument: string): void;
   respond(request: number, isOk: boolean, text: string): void;

@@ -76,6 +76,15 @@ export class TurnMeter {
     this.charge(cpuUs);
   }
 
+  /** As `measure`, for work without turns that began at `startedMs`. */
+  chargeSince(startedMs: number): void {
+    const tookMs = performance.now() - startedMs;
+    const cpuUs = turnCpuUs(tookMs);
+    this.#heldUs += cpuUs;
+    if (tookMs >= LIMITS.lane.quickTurnMs) this.#events.long();
+    this.charge(cpuUs);
+  }
+
   /**
    * Neighbours waited for the whole turn, unless the machine was busy and the thread hardly had a CPU. That is known
    * only if the CPU clock was read before the turn, so the next turns read it.

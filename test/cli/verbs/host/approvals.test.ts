@@ -1,9 +1,15 @@
 /** `creel approvals`: what waits is shown as it would run, without anything that a terminal obeys, and an answer counts for what was shown. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isDangerous } from "../../../../src/protocol/dangerous-text.ts";
 import type { Served } from "../../../../src/serve/server.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
+import { CACHE } from "../../../support/creel.ts";
+import { folder } from "../../../support/files.ts";
 import { next, plugin } from "../../../support/host.ts";
+import { CTRL_C, CTRL_D, hasPty, onTerminal } from "../../../support/pty.ts";
+import type { Screen } from "../../../support/pty.ts";
 import { served, socketPath } from "../../../support/serve.ts";
 
 const HOSTILE = "\u001b[2J\u202egnp\u0007 </script>\r\nallowed: yes";
@@ -92,4 +98,41 @@ it("mistakes at the keyboard are exit code 2, a host that is not there 1", async
   expect((await approvals("revoke")).code).toBe(2);
   expect((await approvals("ledger", "--limit", "none")).code).toBe(2);
   expect(await creelHere("approvals", "--socket", socketPath())).toMatchObject({ code: 1, err: expect.stringContaining("creel serve") });
+});
+
+describe.runIf(hasPty)("a person at a terminal", () => {
+  const root = fileURLToPath(new URL("../../../..", import.meta.url));
+  const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" };
+  const atTerminal = (...args: string[]): Screen =>
+    onTerminal([process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "approvals", ...args, "--socket", server.socket], {
+      cwd: folder({}),
+      env,
+    });
+
+  it.each<[string, (screen: Screen) => void, number]>([
+    ["Ctrl-C", ({ type }) => type(CTRL_C), 130],
+    ["Ctrl-D", ({ type }) => type(CTRL_D), 130],
+    ["a closed terminal", ({ hangUp }) => hangUp(), 130],
+    ["Return", ({ type }) => type("\r"), 1],
+  ])("who is shown what would run and leaves by %s has answered nothing", async (_, leave, exit) => {
+    const { outcome, pending } = await waiting({ command: "rm -rf build" });
+    const screen = atTerminal("always", pending.id);
+    await screen.shows(`"command": "rm -rf build"`);
+    await screen.shows("Allow this always? [y/N] ");
+    leave(screen);
+    expect(await screen.ended).toBe(exit);
+    expect((await server.host.pendingApprovals()).map(({ id }) => id)).toContain(pending.id);
+    expect(server.host.approvals()).toEqual([]);
+    await approvals("deny", pending.id);
+    expect(await outcome).toMatchObject({ decision: "block" });
+  });
+
+  it("who says yes allows what was shown, once", async () => {
+    const { outcome, pending } = await waiting({ command: "make test" });
+    const screen = atTerminal("allow", pending.id);
+    await screen.shows("Allow this once? [y/N] ");
+    screen.type("y\r");
+    expect(await screen.ended).toBe(0);
+    expect(await outcome).toMatchObject({ decision: "pass", approval: { resolution: "allow-once" } });
+  });
 });

@@ -1,4 +1,5 @@
 /** `creel openclaw` against a stand-in for OpenClaw's command line that fails where a test wants it to. The real one: test/openclaw. */
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,14 +8,22 @@ import { NATIVE } from "../../../openclaw/support/native-plugins.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
 import { folder, QUICK, write } from "../../../support/files.ts";
 
-/** Keeps its configuration beside itself. `fail`: the command that ends with an error, before or after it has had its effect. */
+/**
+ * Keeps its configuration beside itself. `fail`: the command that ends with an error, before or after it has had its effect; with
+ * "kill", Creel is killed there.
+ */
 const OPENCLAW = `
 import { existsSync, readFileSync, writeFileSync, readdirSync } from "node:fs";
 const file = (name) => new URL(name, import.meta.url);
 const config = JSON.parse(readFileSync(file("config.json"), "utf8"));
 const command = process.argv.slice(2).join(" ");
-const [when, what] = existsSync(file("fail")) ? readFileSync(file("fail"), "utf8").split("|") : [];
-const die = (now) => { if (when === now && command.startsWith(what)) { console.error("the power went out"); process.exit(1); } };
+const [when, what, how] = existsSync(file("fail")) ? readFileSync(file("fail"), "utf8").split("|") : [];
+const die = (now) => {
+  if (when !== now || !command.startsWith(what)) return;
+  if (how === "kill") process.kill(process.ppid, "SIGKILL");
+  console.error("the power went out");
+  process.exit(1);
+};
 die("before");
 if (command === "plugins list --json") {
   const plugins = readdirSync(file("extensions")).map((id) => {
@@ -23,7 +32,7 @@ if (command === "plugins list --json") {
     return { id, version: "1.0.0", origin: shim ? "config" : "global", rootDir, enabled: true };
   });
   console.log(JSON.stringify({ plugins: [...plugins, { id: "own", origin: "bundled", enabled: true }] }));
-} else if (command === "config get plugins.entries --json") console.log(JSON.stringify(config.entries));
+} else if (command === "config get plugins --json") console.log(JSON.stringify(config));
 else if (command === "config get plugins.load.paths --json") console.log(JSON.stringify(config.load.paths));
 else if (command.startsWith("config set plugins.load.paths ")) {
   config.load.paths = JSON.parse(process.argv[5]);
@@ -32,20 +41,39 @@ else if (command.startsWith("config set plugins.load.paths ")) {
 die("after");
 `;
 
+/** Preloaded into Creel: kills it before the n-th file or folder that it puts into its place. */
+const KILL_AT = `
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+let left = Number(process.env.KILL_AT);
+for (const [holder, name] of [[fs, "renameSync"], [fs, "rename"], [fs.promises, "rename"]]) {
+  const rename = holder[name];
+  holder[name] = (...args) => { if ((left -= 1) === 0) process.kill(process.pid, "SIGKILL"); return rename.apply(holder, args); };
+}
+syncBuiltinESMExports();
+`;
+
 const ENTRIES = { guard: { enabled: true, config: { forbid: "forbidden" }, apiKey: "k" } };
 
 function world() {
   const root = folder(
     {
       "openclaw.mjs": OPENCLAW,
+      "kill-at.mjs": KILL_AT,
       "config.json": JSON.stringify({ entries: ENTRIES, load: { paths: ["/somebody/elses"] } }),
       "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none" } }`,
     },
     QUICK,
   );
   for (const id of ["guard", "hog"] as const) write(join(root, "extensions", id), NATIVE[id]);
-  const creel = (...args: string[]) =>
-    creelHere("openclaw", ...args, "--config", join(root, "creel.json"), "--openclaw", join(root, "openclaw.mjs"));
+  const options = ["--config", join(root, "creel.json"), "--openclaw", join(root, "openclaw.mjs")];
+  const creel = (...args: string[]) => creelHere("openclaw", ...args, ...options);
+  /** In a process of its own, with the signal that ended it. */
+  const creelAlone = (killAt: number, ...args: string[]) => {
+    const words = ["-C", "source", "--import", join(root, "kill-at.mjs"), MAIN, "openclaw", ...args, ...options];
+    const { signal, status } = spawnSync(process.execPath, words, { env: { ...process.env, KILL_AT: String(killAt) } });
+    return signal ?? status;
+  };
   const config = () => JSON.parse(readFileSync(join(root, "config.json"), "utf8")) as { entries: object; load: { paths: string[] } };
   const fail = (what?: string) =>
     what === undefined ? rmSync(join(root, "fail"), { force: true }) : writeFileSync(join(root, "fail"), what);
@@ -60,8 +88,10 @@ function world() {
     expect(readShim(shim)?.hooks.map(({ hook }) => hook)).toContain("before_tool_call");
     return "sandboxed";
   };
-  return { root, creel, fail, state };
+  return { root, creel, creelAlone, fail, state };
 }
+
+const MAIN = join(import.meta.dirname, "../../../../src/cli/main.ts");
 
 interface Row {
   readonly id: string;
@@ -81,12 +111,13 @@ describe("creel openclaw", () => {
       const { root, creel, fail, state } = world();
       const digest = rowsOf(await creel("plan", "guard", "--json"))[0]!.digest;
       const move = () => creel("move", "guard", "--json", "--accept", digest);
-      for (const step of ["before|plugins list", "before|config get plugins.entries", "before|config get plugins.load.paths"]) {
+      for (const step of ["before|plugins list", "before|config get plugins --json", "before|config get plugins.load.paths"]) {
         fail(step);
         expect([step, (await move()).code, state()]).toEqual([step, 1, "native"]);
       }
       fail();
       // The shim cannot be written: a file is where its folder should be.
+      rmSync(join(root, "state/openclaw"), { recursive: true, force: true });
       mkdirSync(join(root, "state"), { recursive: true });
       writeFileSync(join(root, "state/openclaw"), "");
       await expect(move()).resolves.toMatchObject({ code: 1 });
@@ -104,6 +135,37 @@ describe("creel openclaw", () => {
       expect(rowsOf(await creel("status", "--json"))).toMatchObject([{ id: "guard", state: "native", drift: [] }, { id: "hog" }]);
     },
   );
+
+  it("killed at any step, a plugin is native or sandboxed, and the next command takes it from there", { timeout: 240_000 }, async () => {
+    const { root, creel, creelAlone, fail, state } = world();
+    const digest = rowsOf(await creel("plan", "guard", "--json"))[0]!.digest;
+    const move = (killAt = 0) => creelAlone(killAt, "move", "guard", "--json", "--accept", digest);
+    let killed = 0;
+    // Each round kills it one rename later, until there are no more: store, lock file and shim come into being by renames.
+    for (let end = move(1); end === "SIGKILL"; end = move(killed + 1)) {
+      killed += 1;
+      expect([killed, state()]).toEqual([killed, "native"]);
+      rmSync(join(root, "state"), { recursive: true, force: true });
+    }
+    expect(killed).toBeGreaterThan(1);
+    expect(state()).toBe("sandboxed");
+    for (const [step, left] of [
+      ["before|config set|kill", "sandboxed"],
+      ["after|config set|kill", "native"],
+    ]) {
+      fail(step);
+      expect([creelAlone(0, "back", "guard"), state()]).toEqual(["SIGKILL", left]);
+    }
+    for (const [step, left] of [
+      ["before|config set|kill", "native"],
+      ["after|config set|kill", "sandboxed"],
+    ]) {
+      fail(step);
+      expect([move(), state()]).toEqual(["SIGKILL", left]);
+    }
+    fail();
+    expect(await creel("doctor")).toMatchObject({ code: 0 });
+  });
 
   it(
     "move --all takes every plugin, status and doctor tell of drift, and a mistyped id fetches nothing",

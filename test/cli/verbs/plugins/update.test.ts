@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { AuditLog } from "../../../../src/state/audit-log.ts";
 import { openState } from "../../../../src/state/state.ts";
 import { folder, QUICK, write } from "../../../support/files.ts";
-import { CTRL_C, hasPty, onTerminal } from "../../../support/pty.ts";
+import { CTRL_C, CTRL_D, hasPty, onTerminal } from "../../../support/pty.ts";
+import type { Screen } from "../../../support/pty.ts";
 import { listener, operator, pluginFolder } from "../../../install/pipeline.ts";
 import { CACHE } from "../../../support/creel.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
@@ -33,6 +34,12 @@ async function world(settings: object = {}) {
   const config = ["--config", join(home, "creel.json")];
   return { home, state, plugin, config, code: async () => (await state.load("weather")).code };
 }
+
+const atTerminal = (home: string): Screen =>
+  onTerminal([process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "update"], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" },
+  });
 
 describe("creel update", () => {
   it("does not activate changed code without a yes, though nothing else has changed: it shows the code's row and the digest", async () => {
@@ -120,21 +127,29 @@ describe("creel update", () => {
   it.runIf(hasPty)("at a terminal asks, and leaving by Ctrl-C updates nothing with exit code 130", async () => {
     const { home, plugin, code } = await world();
     write(plugin, { "index.ts": EVIL });
-    const at = () =>
-      onTerminal([process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "update"], {
-        cwd: home,
-        env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" },
-      });
-    const left = at();
+    const left = atTerminal(home);
     await left.shows("Update it? [y]es, [N]o: ");
     left.type(CTRL_C);
     expect(await left.ended).toBe(130);
     expect(left.text().trimEnd()).toMatch(/\nNothing was updated\.$/);
     expect(await code()).not.toContain("cancel");
-    const taken = at();
+    const taken = atTerminal(home);
     await taken.shows("Update it? [y]es, [N]o: ");
     taken.type("y\r");
     expect([await taken.ended, (await code()).includes("cancel")]).toEqual([0, true]);
+  });
+
+  it.runIf(hasPty).each<[string, (screen: Screen) => void, number]>([
+    ["Ctrl-D", ({ type }) => type(CTRL_D), 130],
+    ["a closed terminal", ({ hangUp }) => hangUp(), 130],
+    ["Return", ({ type }) => type("\r"), 1],
+  ])("neither does %s", async (_, leave, exit) => {
+    const { home, plugin, code } = await world();
+    write(plugin, { "index.ts": EVIL });
+    const screen = atTerminal(home);
+    await screen.shows("Update it? [y]es, [N]o: ");
+    leave(screen);
+    expect([await screen.ended, (await code()).includes("cancel")]).toEqual([exit, false]);
   });
 });
 

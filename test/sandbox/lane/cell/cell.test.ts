@@ -36,11 +36,21 @@ it.each([
 ])("draining the mail of a turn that was stopped always returns: %s", async (_, handler) => {
   const cell = await loaded(handler);
   expect(cell.dispatch(callNumber(1, 0), "{}", "{}", TURN_MS).end).toBe("timeout");
-  // Each of these needs a timeout, or the test would never end.
+  // Asking for the heap has no timeout, so it must not be tried. The others need one, or the test would never end.
+  expect(cell.heapBytes()).toBeUndefined();
   cell.drainMail();
+  expect(cell.heapBytes()).toBeUndefined();
   cell.abandon(callNumber(1, 0));
   cell.dispose();
   expect(cell.isGone).toBe(true);
+});
+
+it("the heap of a cell whose last turn ended by itself can be asked for", async () => {
+  const cell = await loaded("() => {}");
+  expect(cell.heapBytes()).toBeGreaterThan(0);
+  cell.dispatch(callNumber(1, 0), "{}", "{}", TURN_MS);
+  expect(cell.heapBytes()).toBeGreaterThan(0);
+  cell.dispose();
 });
 
 /** The mail of a batch of three calls that was stopped because of the second, after this many calls were begun. */

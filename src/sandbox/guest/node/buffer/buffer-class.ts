@@ -175,3 +175,7 @@ for (const encoding of ENCODINGS) {
 }
 
 export const Buffer = BufferFunction as unknown as BufferStatics;
+
+// As in Node: packages list the methods with `for … in`.
+for (const name of Object.getOwnPropertyNames(FastBuffer.prototype))
+  if (name !== "constructor") Object.defineProperty(FastBuffer.prototype, name, { enumerable: true });

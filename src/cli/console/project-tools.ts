@@ -1,0 +1,90 @@
+/** `creel console`: what the page can do with the project's files, by the same functions as the commands. One thing at a time. */
+import { concernsOf } from "../../install/review/grant-concerns.ts";
+import { grantOf, permissionKeysOf, acceptedBy } from "../../install/review/permission-keys.ts";
+import { bisect } from "../../replay/bisect.ts";
+import { replay } from "../../replay/replay.ts";
+import type { ReplaySetup } from "../../replay/replay-host.ts";
+import { rerun } from "../../replay/rerun.ts";
+import { CreelError } from "../../protocol/errors.ts";
+import type { RecordedRun } from "../../protocol/recording.ts";
+import { Recordings } from "../../state/recordings.ts";
+import type { ConsoleTools } from "../../console/console-tools.ts";
+import { changePermissions } from "../plugins/change-permissions.ts";
+import { consentOf } from "../plugins/consent.ts";
+import { findInstalled } from "../plugins/installed-plugin.ts";
+import type { Project } from "../plugins/project.ts";
+import { tellRunning } from "../plugins/running-hosts.ts";
+import { updateAll } from "../plugins/update.ts";
+import type { Terminal } from "../ui/terminal.ts";
+
+const UNSEEN: Terminal = { width: 100, line: () => undefined, paint: (_, text) => text };
+
+export function projectTools(project: Project, isolation?: ReplaySetup["isolation"]): ConsoleTools {
+  const { config, base, state } = project;
+  const setup: ReplaySetup = { config, base, stateDir: state.dir, ...(isolation && { isolation }) };
+  const recordings = (): Recordings => new Recordings(state.dir);
+  const found = async (runId: string): Promise<RecordedRun> => {
+    const run = await recordings().find(runId);
+    if (!run) throw new CreelError("ERR_REPLAY_RUN", { runId });
+    return run;
+  };
+  const alone = oneAtATime();
+  return {
+    recorded: async (runId) => (await recordings().find(runId))?.event,
+    rerun: (runId, event) =>
+      alone(async () => {
+        const run = await found(runId);
+        return rerun(run, setup, event ?? run.event);
+      }),
+    bisect: (runId) => alone(async () => bisect(await found(runId), setup)),
+    whatIf: (plugin, withoutPermission) =>
+      alone(async () => {
+        if (await recordings().isEmpty()) throw new CreelError("ERR_REPLAY_EMPTY", { path: state.dir, detail: "" });
+        if (withoutPermission === undefined) return replay(recordings().runs(), setup, { without: [plugin] });
+        const { entry } = await findInstalled(project, plugin);
+        const before = permissionKeysOf(entry);
+        const { grants } = acceptedBy(
+          before.filter((key) => key !== withoutPermission),
+          before,
+        );
+        return replay(recordings().runs(), setup, { grants: { [plugin]: grants } });
+      }),
+    refused: async (plugin) => {
+      if (!(await state.read()).has(plugin)) return undefined;
+      const { review, permissions } = await findInstalled(project, plugin);
+      return (review?.permissions ?? []).filter(({ key }) => !permissions.includes(key)).map(({ key, words }) => ({ key, words }));
+    },
+    changePermission: (action, plugin, key) =>
+      alone(async () => {
+        const { entry, review } = await findInstalled(project, plugin);
+        const asked = (review?.permissions ?? []).map((one) => one.key);
+        // SECURITY: what needs a second question is for the command line, which asks it. test/cli/console/project-tools.test.ts
+        const isRisky = action === "grant" && (!asked.includes(key) || !grantOf(key) || concernsOf([key], asked, entry).length > 0);
+        if (isRisky) throw new CreelError("ERR_CONSOLE_GRANT", { key, plugin });
+        await changePermissions(state, plugin, action, [key]);
+        await tellRunning(state.dir, plugin);
+      }),
+    reviewUpdate: (plugin) =>
+      alone(async () => {
+        const hasReplay = !(await recordings().isEmpty());
+        const consent = consentOf({}, { verb: "update", isJson: true, outcome: () => "" });
+        const more = { terminal: UNSEEN, isJson: true, isDry: true, hasDiff: false, hasReplay, changed: () => undefined };
+        const [updated] = await updateAll(project, plugin, { consent, ...more });
+        const { outcome, from, to, digest, error, review, replay: replayed } = updated!;
+        const changes = (review?.changes ?? [])
+          .filter(({ sign }) => sign !== "=")
+          .map(({ sign, what, text }) => `${sign} ${what}: ${text}`);
+        return { outcome, from, to, digest, error, changes, replay: replayed };
+      }),
+  };
+}
+
+/** Replays start sandboxes: two at once would only slow each other down. */
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

@@ -1,0 +1,166 @@
+/** A call that ran out of CPU time: `explain` names the author's line, an incident file brings it to the author, and `profile` finds it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openHost } from "creel";
+import { openIncident } from "../../../src/cli/incident/open.ts";
+import { pastRun } from "../../../src/cli/incident/past-run.ts";
+import { terminal } from "../../../src/cli/ui/terminal.ts";
+import type { Terminal } from "../../../src/cli/ui/terminal.ts";
+import { creelHere } from "../../support/cli-in-process.ts";
+import { folder, QUICK } from "../../support/files.ts";
+import { silent } from "../../support/host.ts";
+
+/** The slow line is line 4 of slow.ts, three calls deep. */
+const SLOW = `/** Is it made of letters? */
+export function isPlain(text: string): boolean {
+  const pattern = /^(a+)+$/;
+  return pattern.test(text);
+}
+`;
+const INDEX = `import { isPlain } from "./slow.ts";
+
+function judge(text: string): boolean {
+  return !isPlain(text);
+}
+
+export default {
+  id: "regexes",
+  register(api) {
+    api.on("before_tool_call", (event) => (judge(String(event.params.command)) ? undefined : { block: true }));
+    api.on("message_sending", (event) => { const kept = (globalThis.kept ??= []); for (let i = 0; i < 20_000; i++) kept.push(new Town(event.content + i)); });
+  },
+};
+class Town { constructor(public name: string) {} }
+`;
+const event = { toolName: "exec", params: { command: `${"a".repeat(40)}!`, token: "hidden" } };
+
+const plugin = folder({ "index.ts": INDEX, "slow.ts": SLOW, "creel.plugin.json": `{ "id": "regexes", "main": "index.ts" }` }, QUICK);
+const home = folder(
+  {
+    "creel.json": JSON.stringify({
+      stateDir: "state",
+      audit: { events: "full" },
+      sandbox: { walls: "none", spare: false },
+      plugins: { load: { paths: [plugin] } },
+    }),
+  },
+  QUICK,
+);
+const project = ["--config", join(home, "creel.json")];
+const saved = join(home, "incident.creel");
+
+/** Collects what is printed. */
+function page(): Terminal & { text: string } {
+  const made = { ...terminal(process.stderr), width: 100, text: "", paint: (_: unknown, text: string) => text };
+  made.line = (text = "") => void (made.text += `${text}\n`);
+  return made;
+}
+
+describe("a call that ran out of CPU time", { timeout: 120_000 }, () => {
+  let runId = "";
+  beforeAll(async () => {
+    await using host = await openHost({ config: join(home, "creel.json"), lanes: 1, logger: silent });
+    const { runId: id, calls } = await host.run("before_tool_call", event);
+    if (calls[0]!.error?.code !== "ERR_CALL_CPU") throw new Error("the call did not run out of CPU time");
+    runId = id;
+  });
+
+  it("is explained with the file and the line where the time went, and a profile that DevTools opens", async () => {
+    const { code, out } = await creelHere("explain", runId, ...project);
+    expect(code).toBe(0);
+    expect(out).toContain("Where the CPU time went");
+    expect(out).toMatch(/\d+%.*slow\.ts:4 {2}isPlain/);
+    expect(out).toContain("return pattern.test(text);");
+    const { profile } = JSON.parse((await creelHere("explain", runId, ...project, "--json")).out) as {
+      profile: { plugin: string; path: string; lines: { line: number; share: number }[] };
+    };
+    expect(profile).toMatchObject({ plugin: "regexes", lines: [{ line: 4 }] });
+    expect(profile.lines[0]!.share).toBeGreaterThan(0.5);
+    const file = JSON.parse(readFileSync(profile.path, "utf8")) as {
+      nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number }; children?: number[] }[];
+      samples: number[];
+      timeDeltas: number[];
+    };
+    // What DevTools needs of it: a tree, samples of its nodes, and as many times.
+    const ids = new Set(file.nodes.map(({ id }) => id));
+    expect(file.samples.length).toBeGreaterThan(10);
+    expect(file.samples.every((id) => ids.has(id))).toBe(true);
+    expect(file.timeDeltas).toHaveLength(file.samples.length);
+    const frame = file.nodes.find(({ callFrame }) => callFrame.functionName === "isPlain")!.callFrame;
+    expect([frame.url.endsWith("/slow.ts"), frame.lineNumber]).toEqual([true, 1]);
+  });
+
+  it("is not run again with --no-profile", async () => {
+    expect((await creelHere("explain", runId, ...project, "--no-profile")).out).not.toContain("Where the CPU time went");
+  });
+
+  it("is saved as one file, without what the operator leaves out, and opens as the author's event", async () => {
+    const { code, err } = await creelHere("explain", runId, ...project, "--save", saved, "--redact", "params.token");
+    expect(code).toBe(0);
+    expect(err).toContain("without params.token");
+    const text = readFileSync(saved, "utf8");
+    expect(text).not.toContain("hidden");
+    expect(JSON.parse(text)).toMatchObject({ creelIncident: 1, plugin: { id: "regexes" }, event: { params: { token: "[redacted]" } } });
+    expect(text).toContain("isPlain");
+    const shown = page();
+    const input = await openIncident(saved, plugin, shown);
+    expect(input).toMatchObject({ hook: "before_tool_call", event: { params: { command: event.params.command } } });
+    expect(shown.text).toContain("incident");
+    expect(shown.text).toContain("it has a CPU profile");
+  });
+
+  it("is an event for creel dev by its id", async () => {
+    expect(await pastRun(join(home, "state"), runId)).toMatchObject({ hook: "before_tool_call", event });
+    await expect(pastRun(join(home, "state"), "h00000000-1")).rejects.toThrow("h00000000-1");
+  });
+});
+
+describe("an incident file", () => {
+  it("that is not one is refused, and what it says reaches the terminal without control characters", async () => {
+    const wrong = join(home, "wrong.creel");
+    for (const text of ["", "{}", '{"creelIncident":1}']) {
+      writeFileSync(wrong, text);
+      await expect(openIncident(wrong, plugin, page())).rejects.toMatchObject({ code: "ERR_INCIDENT_INVALID" });
+    }
+    const forged = JSON.parse(readFileSync(saved, "utf8")) as { creel: string; at: string; plugin: { id: string } };
+    forged.creel = "1.0\u001b[2J";
+    forged.plugin.id = "x\u001b[31m";
+    forged.at = "../../../../../../etc/passwd:1:1";
+    writeFileSync(wrong, JSON.stringify(forged));
+    const shown = page();
+    await openIncident(wrong, plugin, shown);
+    expect(shown.text).not.toContain("\u001b");
+    expect(shown.text).not.toContain("root:");
+    expect(shown.text).toContain("! this folder is regexes");
+  });
+});
+
+describe("creel profile", { timeout: 120_000 }, () => {
+  it("names the lines of a call that never ends, and writes the file", async () => {
+    const file = join(home, "slow.cpuprofile");
+    const { code, out } = await creelHere("profile", plugin, "--event", JSON.stringify(event), "--out", file);
+    expect(code).toBe(0);
+    expect(out).toMatch(/slow\.ts:4 {2}isPlain/);
+    expect(out).toContain("then it was stopped");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("nodes");
+  });
+
+  it("names the constructors that grew, and writes a snapshot", async () => {
+    const file = join(home, "memory.heapsnapshot");
+    const args = ["--hook", "message_sending", "--event", '{"to":"me","content":"Ulm"}'];
+    const { code, out } = await creelHere("profile", plugin, "--heap", ...args, "--out", file, "--json");
+    expect(code).toBe(0);
+    const { grew } = JSON.parse(out) as { grew: { name: string; count: number }[] };
+    expect(grew.find(({ name }) => name === "Town")).toMatchObject({ count: 20_000 });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("snapshot.meta.node_fields");
+  });
+
+  it.each([
+    [[], "profile takes one plugin"],
+    [["x", "--cpu", "--heap"], "CPU time or of memory"],
+  ])("answers %j with exit code 2", async (args, message) => {
+    const { code, err } = await creelHere("profile", ...args);
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});

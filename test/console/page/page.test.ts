@@ -1,0 +1,323 @@
+/** The console in a real browser: what a person sees and does there. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { MockInstance } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { openHost } from "creel";
+import type { Host } from "creel";
+import { serveConsole } from "creel/console";
+import type { ConsoleServer } from "creel/console";
+import { DANGEROUS } from "../../../src/protocol/dangerous-text.ts";
+import { hasChromium, launched, show, tab } from "./browser.ts";
+import type { InPage } from "./browser.ts";
+import { folder } from "../../support/files.ts";
+import { plugin, silent } from "../../support/host.ts";
+
+const BIDI = "\u202egnp.exe\u2066";
+const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script>${BIDI}\u001b[31m`;
+const GUARD = `api.on("before_tool_call", (event) => {
+  console.log("looked at", event.toolName);
+  if (event.params.bad) return { block: true, blockReason: "this command is bad" };
+  if (event.toolName === "web_search")
+    return { params: { ...event.params, safe: true }, requireApproval: { title: "Search the web?", description: "It searches.", severity: "warning" } };
+});`;
+const HOSTILE = `api.on("before_tool_call", (event) => {
+  if (event.toolName !== "hostile") return;
+  console.warn(${JSON.stringify(MARKUP)});
+  return { block: true, blockReason: ${JSON.stringify(MARKUP)} };
+});
+api.on("message_sending", () => { throw new Error(${JSON.stringify(MARKUP)}); });`;
+
+const tool = (params: Record<string, unknown> = {}, toolName = "exec") => ({ toolName, params });
+const run = (params?: Record<string, unknown>, toolName?: string) => host.run("before_tool_call", tool(params, toolName));
+
+declare const document: InPage;
+declare const window: InPage;
+declare const MutationObserver: InPage;
+declare const requestAnimationFrame: InPage;
+declare const KeyboardEvent: InPage;
+declare const getComputedStyle: InPage;
+
+let host: Host;
+let server: ConsoleServer;
+let browser: Browser;
+/** How often the console has asked the host for runs. */
+let pulls: MockInstance<Host["runs"]>;
+
+describe.skipIf(!hasChromium)("the page in Chromium", () => {
+  beforeAll(async () => {
+    const hostileFolder = folder({
+      "index.js": `export default (api) => { ${HOSTILE} };`,
+      "creel.plugin.json": JSON.stringify({ id: "hostile", name: MARKUP, version: "1.0.0", main: "index.js" }),
+    });
+    const plugins = [
+      plugin("guard", GUARD, { grants: { kv: true } }),
+      { path: hostileFolder, hooks: { allowConversationAccess: true } },
+      plugin("slow", `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] });`),
+    ];
+    host = await openHost({ isolation: "thread", lanes: 1, logger: silent, plugins, config: { sandbox: { spare: false, walls: "none" } } });
+    pulls = vi.spyOn(host, "runs");
+    server = await serveConsole(host, { logger: silent });
+    browser = await launched();
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await host?.close();
+  });
+
+  it("a run appears within a second", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/runs");
+    const delays: number[] = [];
+    // The best of a few: other programs may have the processor at the moment.
+    for (let at = 0; at < 5 && Math.min(...delays) > 1_000; at++) {
+      const { runId } = await run();
+      const ended = performance.now();
+      await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
+      delays.push(performance.now() - ended);
+    }
+    expect(Math.min(...delays)).toBeLessThan(1_000);
+    expect(opened.trouble).toEqual([]);
+  });
+
+  it("a blocked run explains itself in two clicks, with what each plugin saw and returned, its logs, and what to do", async () => {
+    const { runId } = await run({ bad: true, command: "rm -rf /" });
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.locator(`.row[href="#/run/${runId}"]`).click();
+    const text = await textOf(page, "what to do");
+    for (const said of ["guard returned block: true", "this command is bad", "looked at exec", "rm -rf /", "creel disable guard"])
+      expect(text).toContain(said);
+    expect(await page.locator(".waterfall > li").count()).toBeGreaterThanOrEqual(2);
+  });
+
+  it("an approval is allowed, and the tool runs with exactly what was shown", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    const long = { q: "lobster", notes: "x".repeat(30_000), lines: Array.from({ length: 30 }, (_, at) => at) };
+    const outcome = run(long, "web_search");
+    await page.getByRole("link", { name: "Search the web?" }).click();
+    const card = page.locator("[data-approval]");
+    const shown = JSON.parse((await card.locator("pre").textContent())!) as unknown;
+    const allow = card.getByRole("button", { name: "Allow once" });
+    await allow.click();
+    expect(await outcome).toMatchObject({ decision: "pass", result: { params: shown }, approval: { resolution: "allow-once" } });
+    expect(shown).toEqual({ ...long, safe: true });
+    await page.getByText("Your answer decided").waitFor();
+    await page.getByText("No approval waits").waitFor();
+    expect((await host.approvalLedger({ limit: 1 }))[0]).toMatchObject({ resolution: "allow-once", from: "console" });
+  });
+
+  it("a click that comes with the card decides nothing: the buttons are armed after half a second", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/approvals");
+    await page.getByText("No approval waits").waitFor();
+    // What a page that lured the click would do: press the button as soon as it exists.
+    await page.evaluate(() => {
+      new MutationObserver(() => {
+        const button = document.querySelector("[data-approval] button.primary");
+        if (!button || "pressed" in window) return;
+        Object.assign(window, { pressed: button.disabled });
+        button.click();
+      }).observe(document.body, { childList: true, subtree: true });
+    });
+    const outcome = run({ q: "x" }, "web_search");
+    await page.locator("[data-approval]").waitFor();
+    expect(await page.evaluate(() => "pressed" in window && window.pressed)).toBe(true);
+    expect(await host.pendingApprovals()).toHaveLength(1);
+    await page.getByRole("button", { name: "Deny" }).click();
+    expect(await outcome).toMatchObject({ decision: "block", approval: { resolution: "deny" } });
+  });
+
+  it("two consoles race for one approval: one wins, the other is told who decided and how", async () => {
+    await using one = await tab(browser, server);
+    await using two = await tab(browser, server);
+    const pages = [one.page, two.page];
+    await Promise.all(pages.map((page) => show(page, "#/approvals")));
+    const outcome = run({ q: "race" }, "web_search");
+    const decisions = ["Allow once", "Deny"];
+    const buttons = pages.map((page, at) => page.locator("[data-approval]").getByRole("button", { name: decisions[at]!, exact: true }));
+    // Both are armed before either is pressed, and none sees the other's answer before.
+    await Promise.all(buttons.map((button) => button.click({ trial: true })));
+    await Promise.all(buttons.map((button) => button.evaluate((element) => (element as InPage).click())));
+    const receipts = await Promise.all(pages.map((page) => page.locator(".receipt").first().textContent()));
+    expect(receipts.filter((text) => text!.includes("Your answer decided"))).toHaveLength(1);
+    expect(receipts.filter((text) => text!.includes("Your answer did nothing"))).toHaveLength(1);
+    const winner = receipts.findIndex((text) => text!.includes("Your answer decided"));
+    expect((await outcome).approval?.resolution).toBe(["allow-once", "deny"][winner]);
+  });
+
+  it("text of a hostile plugin stays text: its name, log, reason, error and event are markup, escapes and bidi", async () => {
+    await using opened = await tab(browser, server, { permissions: ["clipboard-read", "clipboard-write"] });
+    const { page, trouble } = opened;
+    await show(page, "#/logs");
+    const { runId } = await run({ [MARKUP]: MARKUP }, "hostile");
+    const failed = await host.run("message_sending", { to: MARKUP, content: MARKUP }, { channelId: "c" });
+    await page.locator(".logs li").first().waitFor();
+    const hidden = new RegExp(`[${DANGEROUS}]`, "u");
+    for (const [hash, shown] of [
+      ["#/logs", ".logs"],
+      ["#/runs", ".row"],
+      [`#/run/${runId}`, ".waterfall .detail"],
+      ["#/overview", ".tiles"],
+      [`#/run/${failed.runId}`, ".waterfall .problem"],
+      ["#/plugins", "table.wide"],
+      ["#/plugins/hostile", ".switches"],
+    ] as const) {
+      await show(page, hash);
+      await page.locator(shown).first().waitFor();
+      const text = (await page.locator("body").textContent())!.replaceAll("\n", " ");
+      expect([hash, hidden.exec(text)?.[0]]).toEqual([hash, undefined]);
+      expect(await page.locator("main img, main script, main iframe").count()).toBe(0);
+    }
+    expect(await textOf(page, "hostile")).toContain("<img src=x");
+    expect(trouble).toEqual([]);
+  });
+
+  it("a copied command holds no escapes of a plugin", async () => {
+    await using opened = await tab(browser, server, { permissions: ["clipboard-read", "clipboard-write"] });
+    const { page } = opened;
+    await show(page, `#/run/${encodeURIComponent(`x\u001b]0;evil\u0007`)}`);
+    await page.getByRole("button", { name: "copy" }).first().click();
+    await page.getByText("copied").waitFor();
+    // Another document may read the clipboard: the console's policy forbids it to the page itself.
+    const copied = await page.locator("code").first().textContent();
+    expect(copied).toContain("\\u{1b}");
+  });
+
+  it("filters are in the address: they survive a reload, Back returns to them, and a colleague can be sent them", async () => {
+    const { runId } = await run({ bad: true });
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/runs");
+    await page.getByLabel("any decision").selectOption("block");
+    await page.getByLabel("Find in runs").fill("is bad");
+    await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
+    expect(new URL(page.url()).hash).toBe("#/runs?decision=block&find=is+bad");
+    await page.locator(`.row[href="#/run/${runId}"]`).click();
+    await page.locator(".run-head").waitFor();
+    await page.goBack();
+    expect(await page.getByLabel("Find in runs").inputValue()).toBe("is bad");
+    await page.reload();
+    await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
+    expect(await page.locator(".row .badge").allTextContents()).not.toContain("pass");
+    await page.getByLabel("Find in runs").fill("nothing like this");
+    await page.getByText("No run matches these filters").waitFor();
+  });
+
+  it("the keyboard is enough: views by number, find, move in the list, open, back, help", async () => {
+    await run();
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await page.keyboard.press("2");
+    await page.locator(".row").first().waitFor();
+    await page.keyboard.press("/");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("find");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.locator(".run-head").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".row").first().waitFor();
+    await page.keyboard.press("?");
+    await page.getByLabel("keys").waitFor();
+  });
+
+  it("every view fits into 400 pixels, in light and in dark", async () => {
+    const { runId } = await run({ bad: true, long: "word ".repeat(200), unbroken: "x".repeat(500) });
+    const backgrounds: string[] = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      await using opened = await tab(browser, server, { viewport: { width: 400, height: 800 }, colorScheme });
+      const { page } = opened;
+      for (const view of [
+        "overview",
+        "runs",
+        `run/${runId}`,
+        "approvals",
+        "plugins",
+        "plugins/guard",
+        "measurements",
+        "incidents",
+        "logs",
+      ]) {
+        await show(page, `#/${view}`);
+        await page.locator("main > *").first().waitFor();
+        expect([view, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([view, 400]);
+      }
+      backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+    }
+    expect(new Set(backgrounds).size).toBe(2);
+  });
+
+  it("10,000 runs do not slow the page: rows in sight are all that is in the document, and it takes under 150 MB", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/runs");
+    // The host remembers 512: no more than that between two looks of the console.
+    for (let at = 0; at < 10_500; at += 500) {
+      await Promise.all(Array.from({ length: 500 }, (_, more) => run({ n: at + more })));
+      const seen = pulls.mock.calls.length + 1;
+      await vi.waitUntil(() => pulls.mock.calls.length >= seen, { timeout: 10_000, interval: 20 });
+    }
+    const list = page.locator(".list");
+    await expect.poll(() => list.getAttribute("data-rows"), { timeout: 10_000 }).toBe("10000");
+    expect(await page.locator(".row").count()).toBeLessThan(100);
+    expect(await metric(page, "Nodes")).toBeLessThan(5_000);
+    expect(await metric(page, "JSHeapTotalSize")).toBeLessThan(150e6);
+    // The best of a few: from a key to the painted answer to it, and from a letter in the filter to the filtered list.
+    const times: number[] = [];
+    for (let at = 0; at < 5; at++) {
+      times.push(
+        await list.evaluate(async (element) => {
+          const start = performance.now();
+          element.scrollTop = 30 * Math.floor(Math.random() * 9_000);
+          element.dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
+          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          return performance.now() - start;
+        }),
+      );
+    }
+    expect(Math.min(...times)).toBeLessThan(200);
+    await page.getByLabel("Find in runs").fill("no such run");
+    await page.getByText("No run matches these filters").waitFor();
+  });
+
+  it("a hidden tab costs nothing: it holds no stream, and the host is not asked; shown again, it has what it missed", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/runs");
+    const hide = (isHidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await hide(true);
+    await expect.poll(() => server.openPages, { timeout: 10_000 }).toBe(0);
+    const [before, { runId }] = [pulls.mock.calls.length, await run()];
+    // Several ticks of a feed that would be open.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect([pulls.mock.calls.length, requests]).toEqual([before, []]);
+    await hide(false);
+    await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
+  });
+});
+
+async function metric(page: Page, name: string): Promise<number> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Performance.enable");
+  await cdp.send("HeapProfiler.collectGarbage");
+  const { metrics } = await cdp.send("Performance.getMetrics");
+  await cdp.detach();
+  return metrics.find((one) => one.name === name)!.value;
+}
+
+async function textOf(page: Page, waitFor: string): Promise<string> {
+  await page.getByText(waitFor, { exact: false }).first().waitFor();
+  return (await page.locator("main").textContent())!;
+}

@@ -1,0 +1,215 @@
+/**
+ * Connections that try to reach a server which was not granted, as ssrf.test.ts does it for requests: every trick is run
+ * inside a cell, against real servers that count connections. Names are resolved by a table of the test's own.
+ */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo, Server } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Host } from "creel";
+import { does } from "../support/cell.ts";
+import { ISOLATIONS, open } from "../support/host.ts";
+
+type Found = { address: string; ttl: number }[];
+
+const dns = vi.hoisted(() => ({ answers: new Map<string, string[][]>(), asked: [] as string[] }));
+vi.mock("node:dns/promises", async (original) => ({
+  ...(await original<object>()),
+  Resolver: class {
+    #found: string[] | undefined;
+
+    resolve4(host: string): Promise<Found> {
+      dns.asked.push(host);
+      const left = dns.answers.get(host);
+      this.#found = left && left.length > 1 ? left.shift() : left?.[0];
+      return this.#family(false);
+    }
+
+    resolve6(): Promise<Found> {
+      return this.#family(true);
+    }
+
+    #family(isSix: boolean): Promise<Found> {
+      if (!this.#found) return Promise.reject(Object.assign(new Error("not found"), { code: "ENOTFOUND" }));
+      return Promise.resolve(this.#found.filter((address) => address.includes(":") === isSix).map((address) => ({ address, ttl: 0 })));
+    }
+  },
+}));
+
+const SOURCE = `
+import net from "node:net"; import tls from "node:tls"; import dns from "node:dns"; import { once } from "node:events";
+const AsyncFunction = (async () => {}).constructor;
+export default (api) => api.on("message_sending", (event) => {
+  const code = event.do?.[api.id];
+  if (code !== undefined) return AsyncFunction("net", "tls", "dns", "once", code.slice(6))(net, tls, dns, once);
+});`;
+
+/** Hosts that are this machine, to whoever takes them for an address. */
+const SPELLINGS = [
+  "127.0.0.1",
+  "localhost",
+  "LOCALHOST",
+  "localhost.",
+  "localhost.localdomain",
+  "2130706433",
+  "017700000001",
+  "0177.0.0.1",
+  "0x7f000001",
+  "0x7f.0.0.1",
+  "127.1",
+  "0",
+  "0.0.0.0",
+  "127.0.0.2",
+  "127.0.0.1.",
+  "::1",
+  "[::1]",
+  "::",
+  "0:0:0:0:0:0:0:1",
+  "::ffff:127.0.0.1",
+  "::ffff:7f00:1",
+  "::1%lo",
+  "①②⑦.⓪.⓪.①",
+  "metadata.google.internal",
+  "127.0.0.1\\u0000.db.example.com",
+  "db.example.com@127.0.0.1",
+  "127.0.0.1#db.example.com",
+  "127.0.0.1/db.example.com",
+  "127.0.0.1:{granted}",
+  " 127.0.0.1",
+  "",
+];
+
+/** Each makes a socket towards the forbidden port. */
+const WAYS: Readonly<Record<string, (host: string) => string>> = {
+  "net.connect": (host) => `net.connect({trap}, ${host})`,
+  "tls.connect": (host) => `tls.connect({ host: ${host}, port: {trap}, rejectUnauthorized: false })`,
+};
+
+const TRICKS: readonly string[] = [
+  // A look-up of its own, an address of its own, options that tune a socket.
+  `net.connect({ port: {trap}, host: "db.example.com", lookup: (name, options, done) => done(null, "127.0.0.1", 4) })`,
+  `net.connect({ port: {granted}, host: "127.0.0.1", localAddress: "127.0.0.1", localPort: {trap} }).destroy(new Error("none"))`,
+  `net.connect({ get port() { return (this.n = (this.n ?? 0) + 1) > 1 ? {trap} : {granted}; }, host: "127.0.0.1" }).once("connect", function () { this.destroy(new Error("granted")); })`,
+  `net.connect({ port: "{trap}", host: "127.0.0.1" })`,
+  `net.connect({ port: {trap}, host: "127.0.0.1", path: "/var/run/docker.sock" })`,
+  `net.connect("/proc/self/fd/3")`,
+  `new net.Socket().connect({ port: {trap}, host: "127.0.0.1" })`,
+  // An address that a granted name has led to, at another port.
+  `(dns.lookup("db.example.com", () => {}), net.connect({trap}, "93.184.215.14"))`,
+  // A socket that is granted, and then something else.
+  `(() => { const s = net.connect({granted}, "127.0.0.1"); s.once("connect", () => { s.remotePort = {trap}; s.host = "127.0.0.1"; s.connect({trap}, "127.0.0.1"); }); return s; })()`,
+  `(() => { const s = net.connect({granted}, "127.0.0.1"); return tls.connect({ socket: s, host: "127.0.0.1", port: {trap}, rejectUnauthorized: false }); })()`,
+];
+
+const listen = async (address: string, port = 0): Promise<{ port: number; connections: number; close(): void; server: Server }> => {
+  const made = createServer((socket) => {
+    one.connections += 1;
+    socket.on("error", () => {}).end("reached");
+  }).listen(port, address);
+  await once(made, "listening");
+  const one = { port: (made.address() as AddressInfo).port, connections: 0, close: () => void made.close(), server: made };
+  return one;
+};
+
+describe.each(ISOLATIONS)("connections to what was not granted, %s isolation", (isolation) => {
+  let host: Host;
+  let server: Server;
+  let traps: readonly { connections: number; close(): void }[];
+  let ports: { readonly granted: number; readonly trap: number };
+
+  beforeAll(async () => {
+    const v4 = await listen("0.0.0.0");
+    traps = [v4, await listen("::1", v4.port)];
+    const granted = await listen("127.0.0.1");
+    ({ server } = granted);
+    ports = { granted: granted.port, trap: v4.port };
+    for (const name of ["localhost", "localhost.", "metadata.google.internal", "localhost.localdomain"])
+      dns.answers.set(name, [["127.0.0.1"]]);
+    const plugin = { id: "p", source: SOURCE, hooks: { cpuMs: 2_000, timeoutMs: 60_000 } } as const;
+    const connect = [`127.0.0.1:${granted.port}`, `db.example.com:${v4.port}`, `tls://only.example.com:${v4.port}`];
+    host = await open(isolation, {
+      plugins: [{ ...plugin, grants: { connect, fetch: [`http://127.0.0.1:${v4.port + 1}`] } }],
+    });
+  });
+  afterAll(async () => {
+    await host.close();
+    server.close();
+    for (const one of traps) one.close();
+  });
+  beforeEach(() => {
+    for (const one of traps) one.connections = 0;
+    dns.answers.set("db.example.com", [["127.0.0.1"]]);
+    dns.answers.set("only.example.com", [["93.184.215.14"]]);
+  });
+
+  const reached = (): number => traps.reduce((sum, { connections }) => sum + connections, 0);
+  const filled = (code: string): string => code.replaceAll("{trap}", String(ports.trap)).replaceAll("{granted}", String(ports.granted));
+  /** The code or message of what ended it, or what was read. */
+  const attempt = (make: string): Promise<unknown> =>
+    does(
+      host,
+      "p",
+      filled(
+        `let socket; try { socket = ${make}; } catch (error) { return error.code ?? error.message; }
+         const ended = new Promise((done) => { socket.on("error", (error) => done(error.code ?? error.message)); socket.on("data", (chunk) => done(String(chunk))); socket.on("close", () => done("close")); });
+         const found = await ended; socket.destroy(); return found;`,
+      ),
+    );
+
+  it("the traps work: whoever connects is counted, and the granted server answers", async () => {
+    await (await fetch(`http://127.0.0.1:${ports.trap}/`).catch(() => undefined))?.text();
+    expect(reached()).toBe(1);
+    expect(await attempt(`net.connect({granted}, "127.0.0.1")`)).toBe("reached");
+  });
+
+  it.each(Object.keys(WAYS))("no spelling of a host leads there: %s", async (way) => {
+    for (const spelling of SPELLINGS) {
+      const told = await attempt(WAYS[way]!(`"${spelling}"`));
+      expect(`${spelling}: ${reached()} connections`).toBe(`${spelling}: 0 connections`);
+      expect(told).not.toBe("reached");
+    }
+  });
+
+  it("no option, address or second thought leads there", async () => {
+    for (const trick of TRICKS) {
+      await attempt(trick);
+      expect(`${trick}: ${reached()} connections`).toBe(`${trick}: 0 connections`);
+    }
+  });
+
+  it.each([
+    [["127.0.0.1"]],
+    [["::1"]],
+    [["0.0.0.0"]],
+    [["10.0.0.1"]],
+    [["169.254.169.254"]],
+    [["::ffff:127.0.0.1"]],
+    [["64:ff9b::7f00:1"]],
+    [["2002:7f00:1::"]],
+    [["fe80::1"]],
+    [["93.184.215.14", "127.0.0.1"]],
+  ])("a granted name that leads to %j is not connected to, and its addresses are not told", async (addresses) => {
+    dns.answers.set("db.example.com", [addresses]);
+    expect(await attempt(`net.connect({trap}, "db.example.com")`)).toBe("ERR_CONNECT_ADDRESS");
+    expect(await attempt(`tls.connect({trap}, "db.example.com")`)).toBe("ERR_CONNECT_ADDRESS");
+    expect(await does(host, "p", `return await dns.promises.lookup("db.example.com", { all: true });`)).toMatchObject({
+      code: "ERR_CONNECT_ADDRESS",
+    });
+    expect(reached()).toBe(0);
+  });
+
+  it("a name that leads elsewhere at the second look-up is checked at each", async () => {
+    dns.answers.set("db.example.com", [["192.0.2.1", "93.184.215.14"], ["127.0.0.1"], ["127.0.0.1"]]);
+    dns.asked.length = 0;
+    expect(await attempt(`net.connect({trap}, "db.example.com")`)).toBe("ERR_CONNECT_ADDRESS");
+    expect(await attempt(`net.connect({trap}, "db.example.com")`)).toBe("ERR_CONNECT_ADDRESS");
+    expect(dns.asked).toEqual(["db.example.com", "db.example.com"]);
+    expect(reached()).toBe(0);
+  });
+
+  it("a target that was granted for TLS is not spoken to in plain text", async () => {
+    dns.asked.length = 0;
+    expect(await attempt(`net.connect({trap}, "only.example.com")`)).toBe("ERR_CONNECT_TLS");
+    expect(dns.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,196 @@
+/**
+ * Real servers for tests: PostgreSQL, Redis, NATS and MariaDB, each started on loopback in a temporary folder, as a user
+ * without rights where the tests run as root. A program that this machine does not have is installed where that is
+ * possible (root, apt); otherwise the tests that need it are skipped, with a sentence.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Service {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const isRoot = process.getuid?.() === 0;
+
+/** The path of a program; undefined: there is none, and one line said so. */
+function program(name: string, apt: string | undefined, folders: () => readonly string[] = () => []): string | undefined {
+  const find = (): string | undefined =>
+    [...folders(), ...(process.env["PATH"] ?? "").split(":"), "/usr/sbin"]
+      .map((folder) => join(folder, name))
+      .find((path) => existsSync(path));
+  const found = find();
+  if (found !== undefined) return found;
+  if (apt !== undefined && isRoot && existsSync("/usr/bin/apt-get"))
+    spawnSync("apt-get", ["install", "-y", "--no-install-recommends", apt], {
+      stdio: "ignore",
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
+      timeout: 180_000,
+    });
+  const installed = find();
+  if (installed === undefined)
+    process.stderr.write(
+      `tests that need ${name} are skipped: this machine has none${apt === undefined ? "" : `, and apt does not install ${apt} here`}\n`,
+    );
+  return installed;
+}
+
+function debianFolders(root: string): () => readonly string[] {
+  return () => (existsSync(root) ? readdirSync(root).map((version) => join(root, version, "bin")) : []);
+}
+
+/** PostgreSQL and MariaDB refuse to run as root. */
+function unprivileged(): { readonly uid?: number; readonly gid?: number } {
+  if (!isRoot) return {};
+  const [, , uid = "65534", gid = "65534"] = (spawnSync("getent", ["passwd", "nobody"], { encoding: "utf8" }).stdout ?? "").split(":");
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function ownFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "creel-service-"));
+  const { uid, gid } = unprivileged();
+  await chmod(folder, 0o700);
+  if (uid !== undefined) await chown(folder, uid, gid!);
+  return folder;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function started(
+  path: string,
+  args: readonly string[],
+  port: number,
+  folder: string,
+  signal: NodeJS.Signals = "SIGTERM",
+): Promise<Service> {
+  const child: ChildProcess = spawn(path, args, {
+    cwd: folder,
+    stdio: "ignore",
+    env: { PATH: process.env["PATH"]!, LC_ALL: "C" },
+    ...unprivileged(),
+  });
+  const ended = once(child, "exit");
+  const stop = async (): Promise<void> => {
+    child.kill(signal);
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  for (let tries = 0; !(await accepts(port)); tries++) {
+    if (child.exitCode !== null || tries > 600) {
+      await stop();
+      throw new Error(`${path} did not start`);
+    }
+    await sleep(50);
+  }
+  return { port, stop };
+}
+
+/** With the database and user `postgres`, whose password is `creel secret`. */
+export async function startPostgres(): Promise<Service | undefined> {
+  const initdb = program("initdb", "postgresql", debianFolders("/usr/lib/postgresql"));
+  if (initdb === undefined) return undefined;
+  const folder = await ownFolder();
+  const port = await freePort();
+  execFileSync(
+    "sh",
+    ["-c", `echo 'creel secret' > pw && "${initdb}" -D data -U postgres --pwfile=pw --auth=scram-sha-256 --no-sync -E UTF8 --locale=C`],
+    {
+      cwd: folder,
+      stdio: "ignore",
+      ...unprivileged(),
+    },
+  );
+  const settings = [
+    "fsync=off",
+    "shared_buffers=1MB",
+    "max_connections=20",
+    "listen_addresses=127.0.0.1",
+    `unix_socket_directories=${folder}`,
+  ];
+  return started(
+    join(initdb, "../postgres"),
+    ["-D", join(folder, "data"), "-p", String(port), ...settings.flatMap((one) => ["-c", one])],
+    port,
+    folder,
+    // At once: clients may hold connections.
+    "SIGINT",
+  );
+}
+
+export async function startRedis(): Promise<Service | undefined> {
+  const path = program("redis-server", "redis-server");
+  if (path === undefined) return undefined;
+  const folder = await ownFolder();
+  const port = await freePort();
+  return started(path, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder], port, folder);
+}
+
+export async function startNats(): Promise<Service | undefined> {
+  const path = program("nats-server", "nats-server");
+  if (path === undefined) return undefined;
+  const port = await freePort();
+  return started(path, ["-a", "127.0.0.1", "-p", String(port)], port, await ownFolder());
+}
+
+/** With the user `creel`, whose password is `creel secret`, and the database `test`. */
+export async function startMariadb(): Promise<Service | undefined> {
+  // Half a gigabyte: it is used where it is, and not installed.
+  const install = program("mariadb-install-db", undefined);
+  const path = install === undefined ? undefined : program("mariadbd", undefined);
+  if (install === undefined || path === undefined) return undefined;
+  const folder = await ownFolder();
+  const port = await freePort();
+  const data = join(folder, "data");
+  execFileSync(install, ["--no-defaults", `--datadir=${data}`, "--auth-root-authentication-method=normal", "--skip-name-resolve"], {
+    cwd: folder,
+    stdio: "ignore",
+    ...unprivileged(),
+  });
+  const init = join(folder, "init.sql");
+  execFileSync("sh", ["-c", `cat > "${init}"`], {
+    input: "CREATE DATABASE IF NOT EXISTS test;\nCREATE USER creel@'%' IDENTIFIED BY 'creel secret';\nGRANT ALL ON test.* TO creel@'%';\n",
+    ...unprivileged(),
+  });
+  return started(
+    path,
+    [
+      "--no-defaults",
+      `--datadir=${data}`,
+      `--port=${port}`,
+      "--bind-address=127.0.0.1",
+      `--socket=${folder}/s`,
+      `--init-file=${init}`,
+      "--skip-name-resolve",
+      "--innodb-buffer-pool-size=8M",
+    ],
+    port,
+    folder,
+  );
+}
