@@ -17,7 +17,7 @@ const OPEN = `openHost({ isolation: "thread", lanes: 1, plugins: [{ id: "no", so
 const ASKS = `.then(async (host) => { console.log((await host.run("before_tool_call", { toolName: "t", params: {} })).decision); await host.close(); })`;
 const GATEWAY = `import { defineHook, openHost, z } from "creel";
 import type { Host } from "creel";
-const ping = defineHook({ name: "ping", kind: "observe", summary: "", event: z.object({ n: z.number() }), context: z.object({}) });
+const ping = defineHook({ name: "ping", kind: "observe", summary: "", event: z.object({ n: z.number() }), context: z.object({}), result: z.object({}) });
 export async function gate(): Promise<"pass" | "block"> {
   await using host = await openHost({ isolation: "thread", hooks: { ping } });
   host.emit("ping", { n: 1 });
