@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "plugins-examples/**/*.test.ts"],
     // They install OpenClaw (650 MB) and run its gateway: `npm run test:openclaw`.
-    exclude: ["test/openclaw/{live,surface}.test.ts", "**/node_modules/**"],
+    // These install packages from a registry and drive a browser: `npm run test:package`.
+    exclude: ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "**/node_modules/**"],
     // Real threads and processes are started by the tests, so more files at once than cores only makes them slow; but a third of the time they
     // wait, for clocks that are the subject, so one more than CI's two cores uses what would be idle.
     maxWorkers: 3,

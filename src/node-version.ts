@@ -5,7 +5,9 @@
 const NEEDED = 24;
 
 /** Undefined: this Node will do. */
-export function nodeProblem(version: string = process.versions.node): string | undefined {
+export function nodeProblem(version: string = process.versions.node, pnp: string | undefined = process.versions.pnp): string | undefined {
+  if (pnp !== undefined)
+    return `Creel does not run under Yarn's Plug'n'Play: its sandbox sees real files only. Fix: set "nodeLinker: node-modules" in .yarnrc.yml, then run yarn install`;
   if (Number(version.split(".")[0]) >= NEEDED) return undefined;
   return `Creel needs Node ${NEEDED} or newer; this is v${version}. Install it with: npm install node@${NEEDED} (or nvm install ${NEEDED})`;
 }

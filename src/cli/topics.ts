@@ -18,7 +18,7 @@ export interface Topic {
 }
 
 /** Guides first: a name that a guide and a reference page share is the guide's. */
-const FOLDERS = ["guides", "reference", "."];
+const FOLDERS = ["guides", "reference", "first", "."];
 
 export function topics(verbs: readonly Verb[]): Topic[] {
   return [
@@ -34,7 +34,7 @@ export function findTopic(topic: string, verbs: readonly Verb[], terminal: Termi
   const verb = verbs.find(({ name }) => name === topic);
   if (verb) return { topic, kind: "verb", text: helpOf(verb, terminal) };
   const file = pages().get(topic.replace(/\.md$/, ""));
-  if (file !== undefined) return { topic, kind: "page", text: readFileSync(file, "utf8").trimEnd() };
+  if (file !== undefined) return { topic, kind: "page", text: pageText(file) };
   if (Object.hasOwn(CATALOG, topic)) return { topic, kind: "hook", text: sectionOf(topic) };
   if (Object.hasOwn(ERRORS, topic)) {
     const { audience, message, fix } = ERRORS[topic as ErrorCode];
@@ -51,6 +51,13 @@ function pages(): Map<string, string> {
     for (const name of readdirSync(join(DOCS, folder)))
       if (name.endsWith(".md") && !found.has(basename(name, ".md"))) found.set(basename(name, ".md"), join(DOCS, folder, name));
   return found;
+}
+
+/** Without the comments that tests of the page read. */
+function pageText(file: string): string {
+  return readFileSync(file, "utf8")
+    .replaceAll(/^<!-- .+ -->\n/gm, "")
+    .trimEnd();
 }
 
 const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? "";

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { firstIssue } from "../text/schema-issue.ts";
-import { creelConfig } from "../protocol/config/config.ts";
 import type { CreelConfig } from "../protocol/config/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -79,7 +78,20 @@ export async function readConfig(config: string | object | undefined): Promise<C
       throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
     }
   }
+  if (isPlain(value)) return value;
+  const { creelConfig } = await import("../protocol/config/config.ts");
   const parsed = creelConfig.safeParse(value);
   if (!parsed.success) throw new CreelError("ERR_CONFIG_INVALID", { source, ...firstIssue(parsed.error) });
   return parsed.data;
+}
+
+/**
+ * What `creel install` writes, and no more: it is valid, and the schema of everything else takes a command longer to make than all of its work.
+ * test/discovery/config-file.test.ts
+ */
+function isPlain(value: unknown): value is Pick<CreelConfig, "$schema" | "stateDir"> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(
+    ([name, inner]) => (name === "stateDir" || name === "$schema") && typeof inner === "string" && inner !== "",
+  );
 }

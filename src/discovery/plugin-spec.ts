@@ -1,6 +1,7 @@
 /** Trusted side: how a gateway names a plugin beside the installed ones. */
 import * as z from "zod";
-import { pluginGrants, pluginHooksConfig } from "../protocol/config/config.ts";
+import { pluginHooksConfig } from "../protocol/config/config.ts";
+import { pluginGrants } from "../protocol/config/grants.ts";
 import { pluginLimitsConfig } from "../protocol/config/plugin-limits.ts";
 
 const settings = {

@@ -168,6 +168,13 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   pids(): number[];
   /** Which walls stand around the sandbox process, which do not, why, and what to do about it. */
   walls(): WallsReport;
+  /**
+   * Lets the program end although the host is open, as `unref` of a server does: runs in flight end with it. With thread isolation the
+   * threads still keep it alive. A host that was forgotten says so once in its log.
+   */
+  unref(): void;
+  /** Undoes `unref`. */
+  ref(): void;
   /** Lets runs in flight finish, then ends the sandbox. */
   close(): Promise<void>;
 }

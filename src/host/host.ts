@@ -24,6 +24,7 @@ import type { Durable } from "./durable/durable.ts";
 import type { FunctionCallOptions, FunctionTarget } from "./functions/function-calls.ts";
 import type { DeclaredFunction } from "./functions/functions.ts";
 import type { EmitOptions, Emitted, Host, ReloadOptions, RunOptions, SyncRunOptions } from "./host-api.ts";
+import { Forgotten } from "./forgotten.ts";
 import { closeParts, lanesReached, openParts, openSyncLines } from "./lifecycle.ts";
 import type { Plugin } from "./plugins/plugin.ts";
 import type { ServiceReport } from "./plugins/plugin-services.ts";
@@ -47,6 +48,7 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   readonly #runs: RunDispatcher;
   /** Undefined: no hook is durable, as nearly always. */
   readonly #durable: Durable | undefined;
+  readonly #forgotten: Forgotten;
   #closing: Promise<void> | undefined;
 
   constructor(options: HostOptions) {
@@ -56,14 +58,29 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     this.#durable = this.#parts.durable;
     this.id = this.#parts.id;
     this.stateDir = options.stateDir;
+    const { fleet, runs } = this.#parts;
+    this.#forgotten = new Forgotten({
+      hold: (isHeld) => fleet.setRef(isHeld),
+      isBusy: () => runs.inFlight > 0,
+      logger: options.logger,
+    });
   }
 
   /**
    * Starts the sandbox and loads the plugins. Rejects when the sandbox does not start and, unless failed plugins are allowed, when a
    * plugin does not load and its hooks are not known. `found`: the search for plugins may still be going on.
    */
-  open(found: Promise<readonly Plugin[]>): Promise<void> {
-    return openParts(this.#parts, found, this.#options);
+  async open(found: Promise<readonly Plugin[]>): Promise<void> {
+    await openParts(this.#parts, found, this.#options);
+    if (!this.#closing) this.#forgotten.watch();
+  }
+
+  ref(): void {
+    this.#forgotten.setRef(true);
+  }
+
+  unref(): void {
+    this.#forgotten.setRef(false);
   }
 
   // Not async: each promise on this path costs.
@@ -239,6 +256,9 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   }
 
   close(): Promise<void> {
+    this.#forgotten.stop();
+    // What is awaited while it closes needs the handles.
+    if (!this.#closing) this.ref();
     this.#closing ??= closeParts(this.#parts);
     return this.#closing;
   }

@@ -892,6 +892,8 @@ export const LIMITS = {
     /** Log lines that are kept for `host.runDetail`: this many, with this many characters. */
     logLines: 1_000,
     logChars: 512 * 1024,
+    /** How often a host looks whether it alone keeps its program alive; a person notices a program that hangs after a few seconds. */
+    forgottenMs: 1_000,
     /** The heap of a cell is measured at most this often: asking V8 takes 2.4 µs. */
     heapMs: 1_000,
     /** How often the gateway's event loop is checked for delay: ten timers a second cost nothing measurable. */

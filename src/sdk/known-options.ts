@@ -10,10 +10,40 @@ const LOCAL = ["isolation", "lanes", "config", "plugins", "hooks", "rewrites", "
 const SHARED = ["connect", "gateway", "logger", "telemetry"] as const;
 const SPEC = ["id", "path", "source", "config", "env", "hooks", "grants", "limits", "required"] as const;
 
-/** Throws ERR_HOST_OPTIONS for the first name that is unknown, or not allowed here. */
+type OptionName = (typeof LOCAL)[number] | (typeof SHARED)[number];
+/** How each option is written. */
+const EXAMPLES: Readonly<Record<OptionName, string>> = {
+  isolation: 'isolation: "process"',
+  lanes: "lanes: 2",
+  config: 'config: "./creel.json"',
+  plugins: 'plugins: [{ path: "./guard" }]',
+  hooks: "hooks: { ping: defineHook({ … }) }",
+  rewrites: 'rewrites: "chained"',
+  allowFailed: "allowFailed: true",
+  strict: "strict: true",
+  lockKey: "lockKey: process.env.LOCK_KEY",
+  inspect: 'inspect: { plugin: "guard" }',
+  connect: 'connect: "./run/creel.sock"',
+  telemetry: "telemetry: true",
+  gateway: 'gateway: { requestApproval: async () => "deny" }',
+  logger: "logger: pino()",
+};
+
+/** An option whose value is wrong, with an example of a right one. `field` may be a path below the option. */
+export function wrongOption(field: string, detail: string): CreelError {
+  const [option = ""] = field.split(".");
+  const example = Object.hasOwn(EXAMPLES, option) ? `; write, for example, ${EXAMPLES[option as OptionName]}` : "";
+  return new CreelError("ERR_HOST_OPTIONS", { field, detail: `${detail}${example}` });
+}
+
+/** Throws ERR_HOST_OPTIONS for the first name that is unknown, or not allowed here, and for values that have no schema. */
 export function checkNames(options: object): void {
   refuseUnknown(options, [...LOCAL, ...SHARED], "");
-  const { connect, gateway, plugins } = options as { connect?: unknown; gateway?: unknown; plugins?: unknown };
+  const { connect, gateway, plugins, hooks, logger } = options as Partial<Record<OptionName, unknown>>;
+  if (connect !== undefined && typeof connect !== "string") throw wrongOption("connect", "it must be the path of a socket");
+  if (hooks !== undefined && (typeof hooks !== "object" || hooks === null || Array.isArray(hooks)))
+    throw wrongOption("hooks", "it must be an object with a hook for each name");
+  if (logger !== undefined) checkLogger(logger);
   if (connect !== undefined) refuseLocal(options);
   if (gateway !== undefined) checkGateway(gateway);
   for (const [at, spec] of (Array.isArray(plugins) ? plugins : []).entries()) checkSpec(spec, `plugins.${at}`);
@@ -25,12 +55,18 @@ function refuseLocal(options: object): void {
       throw invalid(field, "a host that is joined with connect has its own; set it where creel serve is started");
 }
 
+function checkLogger(logger: unknown): void {
+  for (const name of ["info", "warn", "error"])
+    if (typeof (logger as Record<string, unknown> | null)?.[name] !== "function")
+      throw wrongOption("logger", `it must have the methods of a pino logger, and has no ${name}`);
+}
+
 function checkGateway(gateway: unknown): void {
-  if (typeof gateway !== "object" || gateway === null) throw invalid("gateway", "it must be an object of functions");
+  if (typeof gateway !== "object" || gateway === null) throw wrongOption("gateway", "it must be an object of functions");
   refuseUnknown(gateway, OFFERS, "gateway.");
   for (const name of OFFERS) {
     const offered = (gateway as Record<string, unknown>)[name];
-    if (offered !== undefined && typeof offered !== "function") throw invalid(`gateway.${name}`, "it must be a function");
+    if (offered !== undefined && typeof offered !== "function") throw wrongOption(`gateway.${name}`, "it must be a function");
   }
 }
 
@@ -39,7 +75,7 @@ function checkSpec(spec: unknown, at: string): void {
   if (typeof spec === "string") throw invalid(at, `it must be an object, such as { path: ${JSON.stringify(spec)} }`);
   if (typeof spec !== "object" || spec === null) return;
   refuseUnknown(spec, SPEC, `${at}.`);
-  if (!("path" in spec) && !("source" in spec)) throw invalid(at, "it needs a path, or an id and a source");
+  if (!("path" in spec) && !("source" in spec)) throw wrongOption(at, "it needs a path, or an id and a source");
 }
 
 function refuseUnknown(given: object, known: readonly string[], prefix: string): void {

@@ -21,7 +21,7 @@ import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Plugin } from "../host/plugins/plugin.ts";
 import { checkedLockKey, databaseUrlOf, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
-import { checkNames } from "./known-options.ts";
+import { checkNames, wrongOption } from "./known-options.ts";
 import { PluginFinder } from "../discovery/plugin-finder.ts";
 import type { FinderInner } from "../discovery/plugin-finder.ts";
 import { pluginSpec } from "../discovery/plugin-spec.ts";
@@ -151,7 +151,10 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     inspect,
     telemetry,
   });
-  if (!checked.success) throw new CreelError("ERR_HOST_OPTIONS", firstIssue(checked.error));
+  if (!checked.success) {
+    const { field, detail } = firstIssue(checked.error);
+    throw wrongOption(field, detail);
+  }
   const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);
   const laneCount = lanes ?? Math.max(1, availableParallelism() - 1);
   const logger = options.logger ?? defaultLogger();

@@ -11,7 +11,7 @@
  */
 import { createHash, createHmac } from "node:crypto";
 import * as z from "zod";
-import { pluginGrants } from "../protocol/config/config.ts";
+import { pluginGrants } from "../protocol/config/grants.ts";
 import { FUNCTION_KINDS } from "../protocol/messages/functions.ts";
 import { NO_DANGER } from "../protocol/dangerous-text.ts";
 import { LIMITS } from "../protocol/limits.ts";

@@ -10,7 +10,7 @@
 import { hostname } from "node:os";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { isBusy } from "../host/storage/database.ts";
@@ -62,7 +62,9 @@ export class Mutex {
   readonly #database: DatabaseSync;
 
   constructor(dir: string) {
-    this.#database = new DatabaseSync(join(dir, "mutex.db"), { timeout: 0 });
+    // Not imported above: commands that only read the lock would load it.
+    const sqlite = process.getBuiltinModule("node:sqlite");
+    this.#database = new sqlite.DatabaseSync(join(dir, "mutex.db"), { timeout: 0 });
   }
 
   tryToTake(): boolean {

@@ -92,7 +92,9 @@ function ofCall({ plugin, status, budget, error }: AdvisedCall, hook: string, te
       return [{ text: `${plugin} is called again once its code changes, or after:`, command: `creel release ${plugin}` }];
     default: {
       const known = Object.hasOwn(ERRORS, error?.code ?? "") ? ERRORS[error!.code as keyof typeof ERRORS] : undefined;
-      const advice = known ? told(`${plugin}: ${known.fix}`) : [];
+      // A refused request has no line: the plugin's code is not what is wrong.
+      const isPlaceless = error?.code === "ERR_CALL_FAILED" && error.at === undefined;
+      const advice = known && !isPlaceless ? told(`${plugin}: ${known.fix}`) : [];
       // SECURITY: a plugin chooses the text it throws, so no permission is proposed from it.
       // test/cli/verbs/host/explain.test.ts
       return status === "failed"

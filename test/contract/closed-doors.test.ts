@@ -157,7 +157,12 @@ describe("options of openHost that it does not know", () => {
       "gateway.requestAproval",
       'there is no such option; did you mean "requestApproval"?',
     ],
-    ["a member of gateway that is no function", { gateway: { getSession: {} } }, "gateway.getSession", "it must be a function"],
+    [
+      "a member of gateway that is no function",
+      { gateway: { getSession: {} } },
+      "gateway.getSession",
+      'it must be a function; write, for example, gateway: { requestApproval: async () => "deny" }',
+    ],
     [
       "a field of a plugin",
       { plugins: [{ path: ".", reqired: true }] },

@@ -44,6 +44,10 @@ const run = async (command: string, args: readonly string[], cwd: string): Promi
   );
 };
 
+it("Yarn's Plug'n'Play is refused with a sentence that says what to set", () => {
+  expect(nodeProblem("24.0.0", "3")).toContain('set "nodeLinker: node-modules" in .yarnrc.yml');
+});
+
 it.each(["24.0.0", "24.21.0", "25.1.0", "100.0.0"])("Node %s will do", (version) => {
   expect(nodeProblem(version)).toBeUndefined();
 });

@@ -22,6 +22,8 @@ export interface Screen {
   readonly raw: () => string;
   /** Waits until it is shown, after what was shown the last time. Rejects if the command ends before. */
   readonly shows: (what: string) => Promise<void>;
+  /** Waits until all that was shown, as it came, is what is waited for. Rejects if the command ends before. */
+  readonly until: (isIt: (raw: string) => boolean) => Promise<void>;
   readonly type: (keys: string) => void;
   /** Takes the terminal away, as a closed window does. */
   readonly hangUp: () => void;
@@ -31,8 +33,8 @@ export interface Screen {
 
 export function onTerminal(command: readonly string[], options: { cwd: string; env: Readonly<Record<string, string>> }): Screen {
   const codes = folder({});
-  // A hang-up reaches the shell as well: it lives on to write down how the command ended.
-  const line = `trap : HUP; ${command.map(quoted).join(" ")}; echo $? > ${quoted(join(codes, "code"))}`;
+  // A hang-up and Ctrl-C reach the shell as well: it lives on to write down how the command ended.
+  const line = `trap : HUP INT; ${command.map(quoted).join(" ")}; echo $? > ${quoted(join(codes, "code"))}`;
   const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
     cwd: options.cwd,
     env: { TERM: "xterm", SHELL: "/bin/sh", ...options.env },
@@ -68,6 +70,18 @@ export function onTerminal(command: readonly string[], options: { cwd: string; e
           if (at === -1) return fail(new Error(`it ended before it showed ${JSON.stringify(what)}:\n${text()}`));
           seen = at + what.length;
           done();
+        };
+        waiting.add(check);
+        check();
+      }),
+    until: (isIt) =>
+      new Promise((done, fail) => {
+        const check = (): void => {
+          const isSeen = isIt(shown);
+          if (!isSeen && !isOver) return;
+          waiting.delete(check);
+          if (isSeen) done();
+          else fail(new Error(`it ended before it showed what was waited for:\n${text()}`));
         };
         waiting.add(check);
         check();

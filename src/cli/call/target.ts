@@ -1,5 +1,6 @@
 /** What `creel call` calls: a hook, or a function that a plugin has declared, written as `tool:search`. */
 import type { FunctionTarget } from "../../host/functions/function-calls.ts";
+import { CATALOG } from "../../protocol/catalog.ts";
 import { UsageError } from "../options.ts";
 
 const KINDS = ["tool", "command", "method", "job"] as const;
@@ -11,6 +12,8 @@ export interface FunctionCall {
 
 /** Undefined: the word is the name of a hook. */
 export function targetOf(word: string | undefined, extra: string | undefined): FunctionTarget | undefined {
+  // Names of hooks have colons, too: session:end.
+  if (word !== undefined && Object.hasOwn(CATALOG, word)) return undefined;
   const [, kind, name = ""] = /^([a-z]+):(.*)$/s.exec(word ?? "") ?? [];
   if (kind === undefined) return undefined;
   const fix = `such as "creel call tool:search --argument '{}'"; the kinds are ${KINDS.join(", ")}`;

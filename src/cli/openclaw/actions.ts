@@ -94,7 +94,7 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
   const ask: InstallOptions["decide"] = async (review, digest) => {
     if (!isJson) reviewPage(review, digest, out);
     const decision = await decide(review, digest, (await project.state.read()).get(review.id), consent, out);
-    if (decision.isAccepted && createConfig(values)) (isJson ? err : out).line("made a creel.json, with its state in .creel");
+    if (decision.isAccepted && (await createConfig(values))) (isJson ? err : out).line("made a creel.json, with its state in .creel");
     return decision;
   };
   const results: (Moved | { readonly id: string; readonly error: CreelError })[] = [];

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod";
-import { editConfig } from "../../install/config/config-edit.ts";
 import type { CreelConfig } from "../../protocol/config/config.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { lockKeyOf, readConfig, stateDirOf } from "../../discovery/config-file.ts";
@@ -52,8 +51,11 @@ export async function findProject(values: ProjectValues, fallback = false): Prom
  * Creates a creel.json for an operator who has none, after they consented. Never changes an existing one. True: it was
  * created.
  */
-export function createConfig(values: ProjectValues): boolean {
-  return lacksConfig(values) && editConfig(DEFAULT, () => [{ path: ["stateDir"], value: DEFAULT_STATE }]);
+export async function createConfig(values: ProjectValues): Promise<boolean> {
+  if (!lacksConfig(values)) return false;
+  // Not imported above: most commands change no configuration.
+  const { editConfig } = await import("../../install/config/config-edit.ts");
+  return editConfig(DEFAULT, () => [{ path: ["stateDir"], value: DEFAULT_STATE }]);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Reads what a replay changes from the command line. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { pluginGrants } from "../../protocol/config/config.ts";
+import { pluginGrants } from "../../protocol/config/grants.ts";
 import type { Grants } from "../../protocol/config/config.ts";
 import type { WhatIf } from "../../replay/what-if.ts";
 import { parseJson } from "../../text/parse-json.ts";

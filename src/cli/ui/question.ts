@@ -3,8 +3,7 @@
  * ends the command with exit code 130 before anything is done. Keys typed before the question are dropped. SECURITY:
  * test/cli/consent-terminal.test.ts, on a pseudo-terminal
  */
-import { createInterface } from "node:readline";
-import { setImmediate as turn } from "node:timers/promises";
+import type { createInterface as CreateInterface } from "node:readline";
 
 /** The person left. The command line prints the sentence and ends; nothing else may catch it and go on. */
 export class Interrupted extends Error {
@@ -31,13 +30,15 @@ export function askerAt(outcome: () => string, { input, output }: Keyboard = OWN
     await forgetTyped(input);
     // The input has ended already, and readline would wait for ever.
     if (input.readableEnded || input.destroyed) throw new Interrupted(outcome());
-    return answered(question, { input, output }, outcome);
+    // Not imported above: every command would load it, and most ask nothing.
+    const { createInterface } = await import("node:readline");
+    return answered(question, { input, output }, outcome, createInterface);
   };
 }
 
-function answered(question: string, keyboard: Keyboard, outcome: () => string): Promise<string> {
+function answered(question: string, keyboard: Keyboard, outcome: () => string, open: typeof CreateInterface): Promise<string> {
   return new Promise((resolve, reject) => {
-    const lines = createInterface(keyboard);
+    const lines = open(keyboard);
     let isOver = false;
     const end = (settle: () => void): void => {
       if (isOver) return;
@@ -57,6 +58,7 @@ function answered(question: string, keyboard: Keyboard, outcome: () => string): 
 }
 
 const forget = (): void => {};
+const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 /** Two turns of the event loop: the first reads what the terminal has buffered. */
 async function forgetTyped(input: NodeJS.ReadStream): Promise<void> {

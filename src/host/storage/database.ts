@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 
@@ -51,7 +51,9 @@ export function setAside({ path, onSetAside }: DatabaseSpec, error: unknown): vo
 function open({ path, version, schema }: DatabaseSpec): DatabaseSync {
   if (path !== undefined) reserve(path);
   // Fail at once when another process holds the lock: waiting would block the gateway.
-  const database = new DatabaseSync(path ?? ":memory:", { timeout: 0 });
+  // Not imported above: a gateway or a command without a store would load it.
+  const sqlite = process.getBuiltinModule("node:sqlite");
+  const database = new sqlite.DatabaseSync(path ?? ":memory:", { timeout: 0 });
   try {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${LIMITS.storage.checkpointPages}; PRAGMA trusted_schema = OFF`,

@@ -52,13 +52,15 @@ export class Fleet {
   readonly #allReady = Promise.withResolvers<void>();
   #lastLoss = "the sandbox did not answer";
   #units: UnitListener | undefined;
+  /** Whether the units keep the gateway's process alive. */
+  #isHeld = true;
 
   constructor(options: FleetOptions) {
     this.#options = options;
     const { lanes, lanesPerUnit, startUnit, hasDebugLane = false } = options;
     const debugLane = hasDebugLane ? lanes : undefined;
     this.lanes = Array.from({ length: lanes + (hasDebugLane ? 2 : 1) }, (_, index) => this.#lane(index, index === debugLane));
-    this.#spare = new Spare(() => startUnit(lanesPerUnit), options.hasSpare);
+    this.#spare = new Spare(() => this.#held(startUnit(lanesPerUnit)), options.hasSpare);
     const slots: UnitSlot[] = [];
     for (let first = 0; first < lanes; first += lanesPerUnit)
       slots.push(this.#slot(this.lanes.slice(first, Math.min(first + lanesPerUnit, lanes))));
@@ -124,6 +126,18 @@ export class Fleet {
     return [...this.#slots.flatMap(({ lanes, unit }) => processOf("sandbox", unit, lanes)), ...processOf("spare", spare, [])];
   }
 
+  /** For the units that are there, and for those that come. */
+  setRef(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#spare.unit?.setRef?.(isHeld);
+    for (const { unit } of this.#slots) unit?.setRef?.(isHeld);
+  }
+
+  #held(unit: LaneUnit): LaneUnit {
+    if (!this.#isHeld) unit.setRef?.(false);
+    return unit;
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
     await Promise.all([this.#spare.close(), ...this.#slots.map((slot) => slot.close())]);
@@ -150,7 +164,7 @@ export class Fleet {
       memoryBytes,
       greeting: (lane) => this.#options.greeting(lane),
       cpuMsOf: (lane, cell, isLoad) => this.#options.cpuMsOf(lane, cell, isLoad),
-      takeUnit: (count) => (count === lanesPerUnit ? this.#spare.take() : startUnit(count)),
+      takeUnit: (count) => (count === lanesPerUnit ? this.#spare.take() : this.#held(startUnit(count))),
       came: (unit) => this.#units && tellCame(this.#units, lanes, unit),
       went: () => {
         for (const { index } of lanes) this.#units?.went(index);

@@ -35,6 +35,8 @@ export interface LaneUnit {
   tighten?(): void;
   /** Tells of the end of the control link and of links for blocked callers. Missing: they end with the unit. */
   onLinkEnd?(listener: (why: string, isBroken: boolean) => void): void;
+  /** Whether it keeps the gateway's process alive. Missing: it does, always. */
+  setRef?(isHeld: boolean): void;
   /** Settles with the reason when the unit is gone. */
   readonly ended: Promise<string>;
   /** Ends it at once, whatever it is doing. */

@@ -4,7 +4,7 @@
  * host.
  */
 import { suggest } from "../../text/did-you-mean.ts";
-import { pluginGrants } from "../../protocol/config/config.ts";
+import { pluginGrants } from "../../protocol/config/grants.ts";
 import type { Grants } from "../../protocol/config/config.ts";
 import { connectIncludes, isSecureTarget } from "../../protocol/config/connect-grant.ts";
 import { CreelError } from "../../protocol/errors.ts";

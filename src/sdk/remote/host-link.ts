@@ -31,6 +31,8 @@ export interface RequestOptions {
 export interface HostLink {
   readonly isOpen: boolean;
   readonly hostId: string;
+  /** Is anything unanswered, on either side? */
+  readonly isBusy: boolean;
   /** What the host said last; undefined: it was not asked to. */
   readonly state: ServeState | undefined;
   request(method: ServeMethod, params: object | undefined, options?: RequestOptions): Promise<unknown>;
@@ -43,6 +45,8 @@ export interface HostLink {
   /** Sends a notification: there is no response. */
   tell(method: ServeMethod, params: object, cause: string | undefined): void;
   cancel(id: RequestId): void;
+  /** Whether it keeps the gateway's process alive. */
+  setRef(isHeld: boolean): void;
   /** Resolves when every request has its response, or the connection is gone. */
   drained(): Promise<void>;
   /** Sends what is queued, then closes the connection. */

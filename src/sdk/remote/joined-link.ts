@@ -36,6 +36,7 @@ export class JoinedLink {
   #state: ServeState | undefined;
   hostId = "";
   isClosed = false;
+  #isHeld = true;
 
   constructor(options: JoinedOptions) {
     this.#options = options;
@@ -96,6 +97,16 @@ export class JoinedLink {
     return this.#opening;
   }
 
+  /** Whether the connection, and each that follows, keeps the gateway's process alive. */
+  setRef(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#link?.setRef(isHeld);
+  }
+
+  get isBusy(): boolean {
+    return this.#opening !== undefined || this.#link?.isBusy === true;
+  }
+
   /** Requests in flight may finish, for a while. */
   async close(): Promise<void> {
     if (this.isClosed) return;
@@ -119,6 +130,7 @@ export class JoinedLink {
       lost: (error) => this.#lost(error),
     });
     this.#link = link;
+    link.setRef(this.#isHeld);
     this.hostId = link.hostId;
     this.subscriptions.connected(link);
     if (this.#offers > 0) link.tell("offerAnswers", { offers: true }, undefined);

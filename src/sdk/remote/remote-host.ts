@@ -40,6 +40,7 @@ import type { WallsReport } from "../../host/supervisor/launch/walls-report.ts";
 import type { ServiceReport } from "../../host/plugins/plugin-services.ts";
 import type { SessionEntry, SessionPatch } from "../../host/services/session/session.ts";
 import type { EmitOptions, Emitted, Host, ReloadOptions, RunOptions, SyncRunOptions } from "../../host/host-api.ts";
+import { Forgotten } from "../../host/forgotten.ts";
 import { checkNames } from "../known-options.ts";
 import type { OpenOptions } from "../options.ts";
 import { Away, isMistake } from "./away.ts";
@@ -73,6 +74,7 @@ class RemoteHost implements Host {
   readonly #away: Away;
   readonly #spans: CallerSpans | undefined;
   readonly #emits: DurableEmits;
+  readonly #forgotten: Forgotten;
 
   constructor(path: string, gateway: NonNullable<OpenOptions["gateway"]>, logger: Logger, spans: CallerSpans | undefined) {
     this.#logger = logger;
@@ -86,10 +88,21 @@ class RemoteHost implements Host {
       answering: ({ cause }, work) => answering.run({ host: this, cause }, work),
     });
     this.#emits = new DurableEmits(this.#joined, logger);
+    const joined = this.#joined;
+    this.#forgotten = new Forgotten({ hold: (isHeld) => joined.setRef(isHeld), isBusy: () => joined.isBusy, logger });
   }
 
   async open(): Promise<void> {
     await this.#joined.connected();
+    this.#forgotten.watch();
+  }
+
+  ref(): void {
+    this.#forgotten.setRef(true);
+  }
+
+  unref(): void {
+    this.#forgotten.setRef(false);
   }
 
   get id(): string {
@@ -268,6 +281,8 @@ class RemoteHost implements Host {
 
   /** Closes the connection; the host goes on. Runs in flight may finish, for a while. */
   async close(): Promise<void> {
+    this.#forgotten.stop();
+    if (!this.#joined.isClosed) this.ref();
     await this.#emits.close();
     await this.#joined.close();
   }

@@ -36,6 +36,16 @@ export class ServeLink implements HostLink {
   hostPid = 0;
   state: ServeState | undefined;
 
+  /** Whether it keeps the gateway's process alive. */
+  setRef(isHeld: boolean): void {
+    if (isHeld) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  get isBusy(): boolean {
+    return this.#pending.size > 0 || this.#asked.size > 0;
+  }
+
   static async open(options: ServeLinkOptions): Promise<ServeLink> {
     const { path } = options;
     try {

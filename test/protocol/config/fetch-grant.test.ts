@@ -1,7 +1,7 @@
 /** Grants to fetch: what may be written, and what the operator is told to write instead. */
 import { expect, it } from "vitest";
 import { openHost } from "creel";
-import { pluginGrants } from "../../../src/protocol/config/config.ts";
+import { pluginGrants } from "../../../src/protocol/config/grants.ts";
 
 it.each([
   "https://api.example.com",

@@ -61,7 +61,8 @@ export const explain = defineVerb({
       const run = last ?? (await findRun(log, runId));
       const states = await around(log, run);
       const why = whyOf(run);
-      const advice = adviceOf(run, tell);
+      const { grantAdvice } = await import("../../explain/grant-advice.ts");
+      const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, tell)];
       const { blameOf } = await import("../../profile/blame.ts");
       const profile = values["no-profile"] ? undefined : await blameOf(run, project);
       if (isJson) out.line(printable({ run, why, advice, around: states, profile }, 2));

@@ -54,7 +54,7 @@ export const install = defineVerb({
         }
         sayWalls(await wallsWarningFor(config), isJson ? err : out);
         const decision = await decide(review, digest, (await state.read()).get(review.id), consent, out);
-        if (decision.isAccepted && createConfig(values)) (isJson ? err : out).line("created creel.json, with its state in .creel");
+        if (decision.isAccepted && (await createConfig(values))) (isJson ? err : out).line("created creel.json, with its state in .creel");
         return decision;
       },
     });

@@ -106,6 +106,11 @@ export function startProcessUnit(lanes: number, walls: WallsPlan, entry: readonl
     },
     ping: () => controlLink.send([PING]),
     tighten: () => controlLink.send([TIGHT]),
+    setRef: (isHeld) => {
+      for (const handle of [child, control, child.stderr as Socket, ...sockets, ...syncSockets])
+        if (isHeld) handle.ref();
+        else handle.unref();
+    },
     ended,
     kill,
     close: async () => {

@@ -108,6 +108,11 @@ describe("creel call", () => {
     expect(err).toContain("allowConversationAccess");
   });
 
+  it("takes a hook whose name has a colon", async () => {
+    expect(JSON.parse((await creelHere("call", "session:end", "--example")).out)).toMatchObject({ action: "end" });
+    expect((await creelHere("call", "session:ned", "--example")).code).toBe(2);
+  });
+
   it("says that nobody listens", async () => {
     const args = ["--plugin", guard, "--isolation", "thread", "--event", '{"to":"x","content":"y"}'];
     const { code, out } = await creelHere("call", "message_sending", ...args);

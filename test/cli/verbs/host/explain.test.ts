@@ -225,6 +225,26 @@ it.each([
   expect(specOf(installed, other)).toBe(spec);
 });
 
+it("a call that failed for want of a requested permission has the command that grants it; what was never requested has none", async () => {
+  const dir = folder({}, QUICK);
+  const source = `export default (api) => {
+    api.on("before_tool_call", ({ params }) => params.far ? fetch(params.far) : api.session.patch({ key: "k", label: "l" }));
+  };`;
+  const plugin = pluginFolder({ id: "lacking", permissions: { session: [{ access: "patch", reason: "labels" }] } }, source);
+  await operator(dir).install(plugin, []);
+  const told = async (params: Record<string, unknown>) => {
+    const options = { isolation: "thread", lanes: 1, logger: silent, config: { stateDir: dir } } as const;
+    await using host = await openHost(options);
+    const { runId } = await host.run("before_tool_call", { toolName: "exec", params });
+    await host.close();
+    return (await creelHere("explain", runId, "--state-dir", dir)).out;
+  };
+  const near = await told({});
+  expect(near).toContain(`creel permissions grant lacking session:patch --state-dir ${dir}\n`);
+  expect(near).not.toContain("file and line");
+  expect(await told({ far: "https://far.example/x" })).not.toMatch(/permissions grant .*far\.example/);
+});
+
 it("a log that somebody has written into by hand paints nothing, and what cannot be read is counted", async () => {
   const dir = folder({}, QUICK);
   mkdirSync(join(dir, "audit"));

@@ -1,0 +1,113 @@
+/** examples/gateway with the packed package, in a real Chromium: a message, an approval, a blocked tool and a stopped plugin, each seen on the page. */
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { chromium as playwright } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chromiumPath } from "../../scripts/chromium.ts";
+import { folder } from "../support/files.ts";
+import { managerEnv, packedCreel } from "../support/packed.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+describe("the example gateway", { timeout: 60_000 }, () => {
+  let home = "";
+  let env: Record<string, string> = {};
+  /** Why it cannot be tried; undefined: it can. */
+  let missing: string | undefined;
+  let gateway: ChildProcess | undefined;
+  let browser: Browser | undefined;
+  let page: Page;
+  beforeAll(async () => {
+    home = folder({});
+    env = await managerEnv({ PORT: "0" });
+    cpSync(join(ROOT, "examples/gateway"), home, { recursive: true, filter: (path) => !path.includes("node_modules") });
+    const manifest = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+    manifest.dependencies.creel = `file:${(await packedCreel()).tarball}`;
+    writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
+    rmSync(join(home, "package-lock.json"), { force: true });
+    try {
+      await run("npm", ["install", "--prefer-offline", "--fetch-retries=1"], { cwd: home, env, timeout: 150_000 });
+    } catch (error) {
+      missing = `npm install failed: ${(error as Error).message}`;
+      return;
+    }
+    const executablePath = await chromiumPath();
+    if (executablePath === undefined) {
+      missing = "there is no Chromium, and none can be installed";
+      return;
+    }
+    gateway = spawn(process.execPath, ["src/server.ts"], { cwd: home, env, stdio: ["ignore", "pipe", "inherit"] });
+    const [line] = (await once(createInterface({ input: gateway.stdout! }), "line")) as [string];
+    browser = await playwright.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+    page = await browser.newPage();
+    await page.goto(line.replace("open ", ""));
+  }, 300_000);
+  afterAll(async () => {
+    await browser?.close();
+    if (!gateway) return;
+    gateway.kill();
+    const [code] = (await once(gateway, "exit")) as [number];
+    if (code !== 0) throw new Error(`the gateway ended with ${code}`);
+  });
+
+  const say = async (text: string): Promise<void> => {
+    await page.getByLabel("Message").fill(text);
+    await page.getByRole("button", { name: "Send" }).click();
+  };
+  const sees = (kind: string, text: string): Promise<void> => page.locator(`li.${kind}`, { hasText: text }).first().waitFor();
+
+  it("compiles under strict TypeScript", async (test) => {
+    test.skip(missing?.startsWith("npm") === true, missing);
+    const compiled = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", home, "--typeRoots", join(ROOT, "node_modules/@types")]).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(compiled.stdout).toBe("");
+  });
+
+  it("shows a message and its answer, and a tool that ran", async (test) => {
+    test.skip(missing !== undefined, missing);
+    await say("hello");
+    await sees("user", "hello");
+    await sees("agent", 'You said "hello"');
+    await say("run ls");
+    await sees("tool", 'pretended to run "ls"');
+    expect(await page.locator("li.blocked").count()).toBe(0);
+  });
+
+  it("shows a tool that a plugin has blocked, and why", async (test) => {
+    test.skip(missing !== undefined, missing);
+    await say("run rm -rf build");
+    await sees("blocked", "command-guard blocked it: deleting is not for agents");
+    expect(await page.locator("li.tool", { hasText: "rm -rf" }).count()).toBe(0);
+  });
+
+  it.each([
+    ["Deny", "you denied it", "blocked"],
+    ["Allow", "you allowed it", "tool"],
+  ])("asks the person, and %s counts", async (button, answered, ending) => {
+    // Without a browser there is no page; the other tests say so.
+    if (missing !== undefined) return;
+    const before = await page.locator(`li.${ending}`).count();
+    await say("run git push");
+    await page.locator("li.approval").last().getByRole("button", { name: button, disabled: false }).click();
+    await sees("answered", answered);
+    await page.locator(`li.${ending}`).nth(before).waitFor();
+    expect(await page.locator("li.approval").last().textContent()).toContain('command-guard asks: Publish. Run "git push"?');
+  });
+
+  it("shows a plugin that was stopped, and the chat goes on", async (test) => {
+    test.skip(missing !== undefined, missing);
+    await say("loop, please");
+    await sees("stopped", "endless-loop was stopped: the handler kept its thread");
+    await say("still there?");
+    await sees("agent", "still there?");
+    expect(await page.locator("li.stopped").count()).toBeGreaterThan(0);
+  });
+});

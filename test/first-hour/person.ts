@@ -1,0 +1,64 @@
+/** A person who has installed the packed package and types commands in a folder of their own; what was on their screen is kept. */
+import { execFile } from "node:child_process";
+import { appEnv, appFolder } from "../support/packed.ts";
+import { onTerminal } from "../support/pty.ts";
+import type { Screen } from "../support/pty.ts";
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** Both. */
+  readonly text: string;
+}
+
+export class Person {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** All that was printed. */
+  readonly seen: string[] = [];
+
+  static async begin(files: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<Person> {
+    const home = await appFolder(files);
+    return new Person(home, await appEnv({ ...env, XDG_RUNTIME_DIR: await runtime(home) }));
+  }
+
+  private constructor(home: string, env: Readonly<Record<string, string>>) {
+    this.home = home;
+    this.env = env;
+  }
+
+  /** Without a terminal, as in a script. */
+  creel(...args: string[]): Promise<Ended> {
+    return this.run("creel", args);
+  }
+
+  run(command: string, args: readonly string[], cwd = this.home): Promise<Ended> {
+    return new Promise((done) => {
+      const child = execFile(command, [...args], { cwd, env: this.env, timeout: 60_000, maxBuffer: 2 ** 24 }, (_, out, err) => {
+        const text = out + err;
+        this.seen.push(text);
+        done({ code: child.exitCode ?? 1, out, err, text });
+      });
+      child.stdin?.end();
+    });
+  }
+
+  /** Accepts a review by its digest. */
+  async install(source: string, ...more: string[]): Promise<Ended> {
+    const { digest } = JSON.parse((await this.creel("install", source, "--json", ...more)).out) as { digest: string };
+    return this.creel("install", source, "--accept", digest, ...more);
+  }
+
+  terminal(command: string, cwd = this.home): Screen {
+    const screen = onTerminal(["sh", "-c", `trap : INT; stty rows 200 cols 100; ${command}`], { cwd, env: this.env });
+    void screen.ended.then(() => this.seen.push(screen.text()));
+    return screen;
+  }
+}
+
+async function runtime(home: string): Promise<string> {
+  const { mkdirSync } = await import("node:fs");
+  mkdirSync(`${home}/run`, { mode: 0o700 });
+  return `${home}/run`;
+}
