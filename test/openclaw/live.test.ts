@@ -285,21 +285,18 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
     expect(await place()).toBe("sandboxed");
   });
 
-  it("`back` on the running gateway: native answers without a restart (with one if the plugin has a channel), no call passes the gate meanwhile, the settings as they were", async () => {
+  it("`back` on the running gateway: native answers without a restart, no call passes the gate meanwhile, the settings as they were", async () => {
     expect((await gateway.creel("doctor")).stdout).toMatch(/ok\s*$/);
     const { passed } = await whileForbidden(gateway, () => gateway.reload(() => gateway.creel("back", "guard")));
     expect(passed).toEqual([]);
     expect(await place()).toBe("native");
-    await gateway.reload(async () => {
-      const { stdout } = await gateway.creel("back", "--all");
-      expect(stdout).toContain(`${KITCHEN_SINK} is native again when the gateway is restarted: it has a channel`);
-    });
+    await gateway.reload(() => gateway.creel("back", "hog", "looper"));
+    expect(await count()).toContain("patches: 0");
+    // OpenClaw goes on with the shim of a plugin with a channel, see docs/guides/openclaw.md.
+    const { stdout } = await gateway.creel("back", "--all");
+    expect(stdout).toMatch(new RegExp(`${KITCHEN_SINK} is native again in the configuration, but it has a channel`));
     expect(entriesOf()).toBe(entries);
     expect(gateway.config.plugins.load?.paths ?? []).toEqual([]);
-    await restart();
-    expect(await place()).toBe("native");
-    expect(await kitchen("native-again")).toBe(kitchenAnswer);
-    await waitFor(() => (sandboxesOf(gateway.pid).length === 0 ? true : undefined), LONG, "the end of the sandbox");
   });
 
   it("`policy` as `security.installPolicy`: OpenClaw refuses to install natively what the sandbox can run", async () => {

@@ -11,7 +11,7 @@ import type { Project } from "../plugins/project.ts";
 import { reviewPage } from "../plugins/review-page.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { EXIT } from "../verb.ts";
-import { candidates, needsRestart } from "./candidates.ts";
+import { candidates, hasChannel } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import { driftOf } from "./drift.ts";
 import { GatewayCommand } from "./gateway-command.ts";
@@ -135,7 +135,7 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
   const chosen = values.all === true ? plugins.filter(({ state }) => state === "sandboxed") : named(scene, names);
   const outcome = values["dry-run"] === true ? "planned" : "back";
   if (outcome === "back") await back(chosen, gateway);
-  const rows = chosen.map((plugin) => ({ id: plugin.id, outcome, needsRestart: needsRestart(plugin) }));
+  const rows = chosen.map((plugin) => ({ id: plugin.id, outcome, hasChannel: hasChannel(plugin) }));
   if (isJson) out.line(JSON.stringify({ plugins: rows }, undefined, 2));
   else for (const plugin of chosen) sayBack(plugin, outcome, out);
   return EXIT.ok;
@@ -143,8 +143,8 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
 
 function sayBack(plugin: Candidate, outcome: "planned" | "back", out: Terminal): void {
   const becomes = plugin.dir === undefined ? "is not loaded any more" : "is native again";
-  const when = needsRestart(plugin)
-    ? " when the gateway is restarted: it has a channel"
+  const when = hasChannel(plugin)
+    ? " in the configuration, but it has a channel: OpenClaw 2026.9.6 may keep loading the shim, see docs/guides/openclaw.md"
     : "; a gateway that is running follows within seconds";
   if (outcome === "planned") out.line(`${plugin.id} would be moved back`);
   else out.line(`${out.paint("green", "✓")} ${plugin.id} ${becomes}${when}`);

@@ -43,9 +43,10 @@ function candidate({ id, version, rootDir, enabled }: GatewayPlugin, stateDir: s
 }
 
 /**
- * OpenClaw 2026.9.6 loads the paths that it started with again, when a plugin with a channel is loaded from another folder than before.
+ * OpenClaw 2026.9.6 goes on with the paths that it started with when a plugin with a channel is to be loaded from another folder than
+ * before, with or without Creel.
  */
-export function needsRestart({ dir }: Candidate): boolean {
+export function hasChannel({ dir }: Candidate): boolean {
   if (dir === undefined) return false;
   try {
     const { channels } = JSON.parse(readFileSync(join(dir, "openclaw.plugin.json"), "utf8")) as { channels?: unknown };

@@ -30,7 +30,7 @@ export const openclaw = defineVerb({
     "creel openclaw doctor",
   ],
   prints:
-    "plan, status and doctor: `plugins`, each with `id`, `version`, `state` (`native`, `sandboxed`), `drift`, and for plan `canMove`, `why`, `digest`, `permissions`, `lost`; move and back: `plugins`, each with `id` and `outcome`, and for move `digest`, `lost`, for back `needsRestart`; policy: what OpenClaw's `security.installPolicy` reads",
+    "plan, status and doctor: `plugins`, each with `id`, `version`, `state` (`native`, `sandboxed`), `drift`, and for plan `canMove`, `why`, `digest`, `permissions`, `lost`; move and back: `plugins`, each with `id` and `outcome`, and for move `digest`, `lost`, for back `hasChannel`; policy: what OpenClaw's `security.installPolicy` reads",
   exits: { ok: "done; doctor and status: nothing has drifted", failed: "something was not done, or has drifted" },
   asks: true,
   async run({ values, positionals, isJson, out, err }) {
