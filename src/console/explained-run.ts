@@ -2,8 +2,8 @@
 import type { AuditCall } from "../protocol/audit-line.ts";
 import type { RunDetail } from "../protocol/live-report.ts";
 import type { PluginReport } from "../host/report/inspect.ts";
-import { profilePath, readProfile } from "../state/profiles.ts";
-import type { StoredProfile } from "../state/profiles.ts";
+import { profilePath, readProfile } from "../host/inspect/stored-profile.ts";
+import type { StoredProfile } from "../host/inspect/stored-profile.ts";
 import { adviceOf, whyOf } from "../text/run-advice.ts";
 import type { Advice } from "../text/run-advice.ts";
 

@@ -330,6 +330,8 @@ export const LIMITS = {
     samplingUs: 500,
     /** A profile of a call that does not end. A second has hundreds of samples of the line that matters, also on a busy machine. */
     profileMs: 1_500,
+    /** A turn that a profile has to end. Past that, its process is ended instead. */
+    terminateMs: 3_000,
     /** Functions, by the way they were reached. A profile is read as a whole. */
     profileNodes: 50_000,
     /** A heap snapshot: as long as a string of the gateway's may be without harm. */

@@ -25,12 +25,7 @@ export interface Step {
   readonly what: string;
 }
 
-export async function begin(
-  folder: string,
-  name: string | undefined,
-  hookName: string = DEFAULT_HOOK,
-  kind: Kind | undefined = undefined,
-): Promise<Begun> {
+export async function begin(folder: string, name: string | undefined, hookName: string = DEFAULT_HOOK, kind?: Kind): Promise<Begun> {
   if (kind === "tool" || kind === "hook-md") return beginKind(folder, name, kind);
   const hook = findHook(hookName, undefined);
   const id = idOf(name ?? basename(resolve(folder)));

@@ -6,7 +6,7 @@ import type { CpuProfile } from "../../host/inspect/cpu-profile.ts";
 import type { AuditRun } from "../../protocol/audit-line.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { profileRun } from "../../replay/profile-run.ts";
-import { profilePath, readProfile, writeProfile } from "../../state/profiles.ts";
+import { profilePath, readProfile, writeProfile } from "../../host/inspect/stored-profile.ts";
 import type { Project } from "../plugins/project.ts";
 import { pastRun } from "../incident/past-run.ts";
 

@@ -80,8 +80,7 @@ export async function profileCpu(
   clearTimeout(timer);
   const answer = await session.command("Profiler.stop");
   if (isCut) {
-    await session.terminate();
-    await working;
+    await session.terminate(working);
   }
   const parsed = rawProfile.safeParse(answer);
   if (!parsed.success) throw new CreelError("ERR_INSPECT_REFUSED", { detail: "its CPU profile is not valid" });

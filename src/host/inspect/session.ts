@@ -4,6 +4,7 @@
  * uses it checks it.
  */
 import { CreelError } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { Client } from "./door.ts";
 
 interface Answer {
@@ -43,9 +44,16 @@ export class InspectSession implements Client {
     this.#listeners.set(method, listener);
   }
 
-  /** Ends the turn that the plugin is in. Its cell is replaced, so the answer may be an error. */
-  async terminate(): Promise<void> {
-    await this.command("Runtime.terminateExecution").catch(() => {});
+  /**
+   * Ends the turn that the plugin is in. Its cell is replaced, so the answer may be an error, or never come: the host that is closed next
+   * takes the process along.
+   */
+  async terminate(working: Promise<unknown> = Promise.resolve()): Promise<void> {
+    const ended = this.command("Runtime.terminateExecution").catch(() => {});
+    const clock = Promise.withResolvers<void>();
+    const timer = setTimeout(clock.resolve, LIMITS.inspect.terminateMs);
+    await Promise.race([Promise.all([ended, working]), clock.promise]);
+    clearTimeout(timer);
   }
 
   /** The cell goes on without a debugger. */

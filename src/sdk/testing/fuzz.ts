@@ -157,7 +157,7 @@ function object(schema: JsonSchema, random: () => number, depth: number): Record
   const more = schema.additionalProperties;
   if (typeof more === "object" && depth < MAX_DEPTH)
     for (let count = Math.floor(random() * 3); count > 0; count--)
-      made.push([random() < 0.5 ? "command" : text({}, random), generate(more as JsonSchema, random, depth + 1)]);
+      made.push([random() < 0.5 ? "command" : text({}, random), generate(more, random, depth + 1)]);
   return Object.fromEntries(made);
 }
 

@@ -9,7 +9,7 @@ import type { Outcome } from "../../protocol/outcome.ts";
 interface Matched {
   readonly pass: boolean;
   /** Of what was not so: also with `.not`. */
-  message(): string;
+  readonly message: () => string;
 }
 
 /** Text that is contained, or a pattern that matches. */
@@ -84,7 +84,8 @@ function expectation(outcome: Outcome, isWanted: boolean): CreelMatchers<void> {
  * An outcome without what differs from run to run: its id, times, and stacks. For snapshots:
  * `expect(snapshotOf(outcome)).toMatchSnapshot()`.
  */
-export function snapshotOf({ runId: _, calls, ...rest }: Outcome): object {
+export function snapshotOf(outcome: Outcome): object {
+  const { runId: _, calls, ...rest } = outcome;
   return {
     ...rest,
     calls: calls.map(({ plugin, priority, status, error, ignored }) => ({

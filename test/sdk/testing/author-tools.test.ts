@@ -106,7 +106,7 @@ describe("coverage", () => {
     expect(linesOf("reason.ts")).toMatchObject({ 2: 1, 3: 0, 5: 1, 9: 0 });
     expect(await harness.lcov()).toMatch(/SF:.*reason\.ts\n(?:DA:.*\n)*DA:3,0\n/);
     await harness.close();
-    const [name] = readdirSync(reports).filter((file) => file.startsWith("coverage-"));
+    const name = readdirSync(reports).find((file) => file.startsWith("coverage-"));
     const { result } = JSON.parse(readFileSync(join(reports, name!), "utf8")) as {
       result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
     };

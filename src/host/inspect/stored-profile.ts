@@ -6,8 +6,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import type { CpuProfile } from "../host/inspect/cpu-profile.ts";
-import { parseJson } from "../text/parse-json.ts";
+import type { CpuProfile } from "./cpu-profile.ts";
+import { parseJson } from "../../text/parse-json.ts";
 
 const FOLDER = "profiles";
 const stored = z.object({

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../../src/console/explained-run.ts";
-import { profilePath, readProfile, writeProfile } from "../../src/state/profiles.ts";
-import { folder } from "../support/files.ts";
+import { profileOf } from "../../../src/console/explained-run.ts";
+import { profilePath, readProfile, writeProfile } from "../../../src/host/inspect/stored-profile.ts";
+import { folder } from "../../support/files.ts";
 
 const LINE = { url: "index.ts", line: 4, function: "judge", ms: 90, share: 0.9, code: "slow();" };
 const PROFILE = { totalMs: 100, isCut: true, lines: [LINE], file: '{"nodes":[],"samples":[],"timeDeltas":[]}' };
