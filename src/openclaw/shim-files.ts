@@ -12,6 +12,8 @@ import { shimFacts } from "./shim-facts.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
 const DIGEST_CHARS = 12;
+/** Of the shim. Not in one piece: the build replaces that expression by the address of this module, in texts, too. */
+const OWN_URL = ["import", "meta", "url"].join(".");
 const RETIRED_MS = 86_400_000;
 
 /** What the shim takes over from the plugin's own `openclaw.plugin.json`. */
@@ -130,7 +132,7 @@ const GATES = ${JSON.stringify(gates)};
 let facts;
 let problem;
 try {
-  facts = JSON.parse(readFileSync(new URL("./shim.json", import.meta.url), "utf8"));
+  facts = JSON.parse(readFileSync(new URL("./shim.json", ${OWN_URL}), "utf8"));
 } catch (error) {
   problem = error;
 }

@@ -72,6 +72,12 @@ describe("a shim", () => {
     expect(errors).toHaveLength(1);
   });
 
+  it("finds its facts beside itself when the built package writes it, too: the build changes what looks like this module's own address", () => {
+    const source = readFileSync(join(import.meta.dirname, "../../src/openclaw/shim-files.ts"), "utf8");
+    expect(source).not.toContain(["import", "meta", "url"].join("."));
+    expect(files["index.mjs"]).toContain(`new URL("./shim.json", ${["import", "meta", "url"].join(".")})`);
+  });
+
   it("registers again after the folder that it was loaded from is gone", async () => {
     const dir = join(folder({}, QUICK), "guard");
     const bridge = join(folder({ "bridge.cjs": "exports.shim = (facts, api) => api.logger.error(facts.id);" }, QUICK), "bridge.cjs");
