@@ -330,7 +330,7 @@ contract("files", (isolation: Isolation) => {
     expect(
       await say(
         "assets",
-        `${require} return [require.resolve("../package.json"), require.resolve("fs"), isBuiltin("node:fs"), isBuiltin("net"), builtinModules.includes("fs/promises")]`,
+        `${require} return [require.resolve("../package.json"), require.resolve("fs"), isBuiltin("node:fs"), isBuiltin("dgram"), builtinModules.includes("fs/promises")]`,
       ),
     ).toEqual(["/plugin/package.json", "fs", true, false, true]);
     expect(await say("assets", `${require} require("lodash")`)).toMatchObject({

@@ -12,6 +12,7 @@ it("a service that does not exist is counted under no name of the plugin's", () 
     events.publish("refused", { plugin: "p", service, message: "" });
   expect(measurements.plugin("p").refusals).toEqual({
     fetch: 1,
+    connect: 0,
     kv: 1,
     schedule: 0,
     "session:get": 0,
