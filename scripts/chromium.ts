@@ -25,7 +25,7 @@ function found(): string | undefined {
 async function install(): Promise<boolean> {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
   const options = { timeout: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
-  const apt = (...args: string[]): Promise<unknown> => run("apt-get", args, options);
+  const apt = (...args: string[]): Promise<unknown> => run("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], options);
   const chromium = ["install", "-y", "--no-install-recommends", "chromium"];
   try {
     // The lists of packages may be missing or old.

@@ -30,7 +30,7 @@ function program(name: string, apt: string | undefined, folders: () => readonly 
   const found = find();
   if (found !== undefined) return found;
   if (apt !== undefined && isRoot && existsSync("/usr/bin/apt-get"))
-    spawnSync("apt-get", ["install", "-y", "--no-install-recommends", apt], {
+    spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", apt], {
       stdio: "ignore",
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
       timeout: 180_000,
