@@ -21,7 +21,7 @@ import type { Order } from "./operation-child.ts";
 import { ALL_STEPS, applied, dice, FROM_NPM, IDS, operationOf, sourceOf, VERSIONS } from "./operations.ts";
 import type { Model, Operation } from "./operations.ts";
 
-const OPERATIONS = 100;
+const OPERATIONS = 200;
 /** Beside those that end at a step, one in so many is struck. */
 const EVERY = 16;
 /** What is between the last step's beginning and the end. */
