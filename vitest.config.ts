@@ -8,9 +8,9 @@ export default defineConfig({
     // They install OpenClaw (650 MB) and run its gateway: `npm run test:openclaw`.
     // These install packages from a registry and drive a browser: `npm run test:package`.
     exclude: ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "**/node_modules/**"],
-    // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So two files more than
-    // CI's two cores use what would be idle.
-    maxWorkers: 4,
+    // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So one file more than
+    // CI's two cores uses what would be idle.
+    maxWorkers: 3,
     globalSetup: ["test/support/warm.ts"],
     // Their threads inherit it; see there.
     execArgv: ["--import", new URL("src/sandbox/process/compile-cache.ts", import.meta.url).href],

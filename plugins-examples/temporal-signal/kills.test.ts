@@ -9,7 +9,7 @@ const SIGNALS = "/api/v1/namespaces/default/workflows/";
 
 it(
   "the gateway is killed twelve times, a tenth of the signals is refused: no workflow misses its signal",
-  { timeout: 240_000 },
+  { timeout: 400_000 },
   async () => {
     const stateDir = mkdtempSync(join(tmpdir(), "creel-signals-"));
     try {

@@ -794,7 +794,7 @@ export const LIMITS = {
   outbox: {
     /** Rows of one plugin that are delivered at the same time: below what a plugin may have pending, so that none is refused. */
     atOnce: 8,
-    /** The pause after the first failed attempt; four times as long after each further one, up to the longest. */
+    /** The pause after a failed attempt: half the age of the event, at least and at most this. */
     firstPauseMs: 100,
     longestPauseMs: 60_000,
     /** Given up by age, not by count: an outage of the receiver is not the event's fault. */

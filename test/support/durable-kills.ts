@@ -85,7 +85,8 @@ export async function killGateway(options: Kills): Promise<Figures> {
     }
     if (isLast) {
       const distinct = (): number => new Set(got.map(({ n }) => n)).size;
-      const endMs = performance.now() + 120_000;
+      // A refusal may cost a pause of a minute, and a tenth is refused.
+      const endMs = performance.now() + 240_000;
       while (distinct() < events && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 50));
       child.kill("SIGKILL");
       await exited;

@@ -179,7 +179,9 @@ export class Deliveries {
     }
     if (isUncounted) return LIMITS.outbox.lookMs;
     this.#tell(row, "failed", why);
-    return Math.min(LIMITS.outbox.firstPauseMs * 4 ** Math.min(row.attempt - 1, 10), LIMITS.outbox.longestPauseMs);
+    // By age, not by count: attempts that a killed gateway began say nothing about the receiver.
+    const ageMs = now() - row.made;
+    return Math.min(Math.max(LIMITS.outbox.firstPauseMs, ageMs / 2), LIMITS.outbox.longestPauseMs);
   }
 
   #tell({ plugin, hook, id, attempt }: DeliveryRow, status: "delivered" | "failed" | "dead", why?: string): void {
