@@ -15,8 +15,8 @@ import type { StallSummary } from "./stalls.ts";
 
 /** The host may take this long to notice who takes its lane's time; latencies count from then on, everything else from the beginning. */
 export const NOTICE_MS = 3_000;
-/** Even an attack that the host has dealt with stays for twice this time. */
-const BRIEF_MS = 1_000;
+/** Even an attack that the host has dealt with stays for this time. */
+const BRIEF_MS = 2_000;
 const QUIET_CALLS = 600;
 /** Quiet windows that are kept: the p99 of so many calls is not one bad moment. */
 const QUIET_WINDOWS = 4;
@@ -138,16 +138,18 @@ async function staying({ stage, slot, quiet, drives, tallies, isDone }: StayOpti
   const [noticing, noticed] = [emptyTally(), emptyTally()];
   tallies.push(noticing, noticed);
   await using _driver = new Driver(stage, slot.id, drivesOf(slot), drives);
-  const noticeMs = Math.min(isBriefly(slot) ? BRIEF_MS : NOTICE_MS, slot.stayMs / 2);
+  const noticeMs = Math.min(NOTICE_MS, slot.stayMs / 2);
+  const isEarly = (): boolean => isBriefly(slot) && performance.now() - startedMs >= BRIEF_MS && isDone();
+  const until = async (ms: number, isEnough: () => boolean): Promise<void> => {
+    while (performance.now() < startedMs + ms && !isEnough())
+      await sleep(Math.min(LOOK_MS, Math.max(1, startedMs + ms - performance.now())));
+  };
   stage.load.tally = noticing;
-  await sleep(noticeMs);
+  await until(noticeMs, isEarly);
   const noticeSyncMs = drives.longestSyncMs;
   drives.longestSyncMs = 0;
   stage.load.tally = noticed;
-  const endMs = startedMs + slot.stayMs;
-  await sleep(Math.min(BRIEF_MS, endMs - performance.now()));
-  while (performance.now() < endMs && (slot.isForced || !isUnloaded(stage, slot)) && !(isBriefly(slot) && isDone()))
-    await sleep(Math.min(LOOK_MS, Math.max(0, endMs - performance.now())));
+  await until(slot.stayMs, () => (!slot.isForced && isUnloaded(stage, slot)) || isEarly());
   stage.load.tally = emptyTally();
   tallies.push(stage.load.tally);
   await answered([noticing, noticed]);
