@@ -1,0 +1,85 @@
+/** Examines a fleet for `creel fleet doctor`: the servers, the lock, and whether its hosts agree. Changes nothing. */
+import type { Operator } from "../../fleet/control/operator.ts";
+import type { FleetSettings } from "../../fleet/settings.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { broken, ok, warn } from "../doctor/check.ts";
+import type { Check } from "../doctor/check.ts";
+
+/** Clocks matter for what people compare; nothing of a fleet depends on them. */
+const SKEW_MS = 5_000;
+
+export async function examineFleet(operator: Operator, settings: FleetSettings): Promise<Check[]> {
+  const { version, maxPayload, isTls, name } = operator.server;
+  const hosts = operator.hosts();
+  const checks: Check[] = [ok("fleet", `server ${name} has version ${version}`)];
+  checks.push(
+    maxPayload >= LIMITS.fleet.messageBytes
+      ? ok("fleet", `it accepts messages of ${maxPayload} bytes`)
+      : broken(
+          "fleet",
+          `it accepts messages of ${maxPayload} bytes only`,
+          `set max_payload of nats-server to ${LIMITS.fleet.messageBytes} or more`,
+        ),
+  );
+  const isLoopback = settings.servers.every((server) => /\/\/(?:127\.|localhost|\[::1\])/.test(server));
+  if (!isTls && !isLoopback)
+    checks.push(broken("fleet", "the connection is not encrypted", "set tls in nats-server, and tls:// in fleet.servers"));
+  checks.push(await replicaCheck(operator, settings.servers.length));
+  checks.push(
+    hosts.length > 0
+      ? ok("fleet", `${hosts.length} hosts are there: ${hosts.map(({ host }) => host).join(", ")}`)
+      : warn("fleet", "no host is there", 'start one with "creel serve --fleet"'),
+  );
+  for (const { host, fault } of hosts)
+    if (fault)
+      checks.push(
+        broken("fleet", `${host} refuses change ${fault.serial}: ${fault.message}`, "read the message; the host keeps what it had"),
+      );
+  checks.push(
+    ...agreement(
+      "change of the lock",
+      'run "creel fleet push", and read the log of hosts that stay behind',
+      hosts.map(({ host, serial }) => [host, String(serial)]),
+    ),
+  );
+  checks.push(
+    ...agreement(
+      "configuration",
+      "deploy the same creel.json to all hosts",
+      hosts.map(({ host, config }) => [host, config]),
+    ),
+  );
+  checks.push(
+    ...agreement(
+      "version of Creel",
+      "install the same version on all hosts",
+      hosts.map(({ host, creel }) => [host, creel]),
+    ),
+  );
+  for (const { host, at, heardAt } of hosts)
+    if (Math.abs(heardAt - at) > SKEW_MS)
+      checks.push(
+        warn("fleet", `the clock of ${host} is ${Math.round((at - heardAt) / 1000)} s off`, "let the machine set its clock by NTP"),
+      );
+  return checks;
+}
+
+async function replicaCheck(operator: Operator, servers: number): Promise<Check> {
+  const replicas = await operator.replicas();
+  if (replicas === undefined) return warn("fleet", "there is no lock yet", 'run "creel fleet push"');
+  const wanted = Math.min(3, servers);
+  return replicas >= wanted
+    ? ok("fleet", `the lock is kept on ${replicas} of ${servers} servers`)
+    : warn(
+        "fleet",
+        `the lock is kept on ${replicas} of ${servers} servers: if that one is lost, so is the lock`,
+        `run "nats stream edit KV_creel_lock --replicas ${wanted}"`,
+      );
+}
+
+/** Hosts should say the same. */
+function agreement(what: string, fix: string, said: readonly (readonly [string, string])[]): Check[] {
+  const values = new Set(said.map(([, value]) => value));
+  if (values.size <= 1) return said.length > 1 ? [ok("fleet", `all hosts have the same ${what}`)] : [];
+  return [warn("fleet", `hosts differ in their ${what}: ${said.map(([host, value]) => `${host} ${value}`).join(", ")}`, fix)];
+}

@@ -1,0 +1,57 @@
+/** Makes the fleet's lock equal to the one here, under the operator's signature, and prints a line per host. */
+import { CreelError } from "../../protocol/errors.ts";
+import { readPrivate } from "../../fleet/settings.ts";
+import { currentUser, findProject } from "../plugins/project.ts";
+import { duration, printable } from "../ui/text.ts";
+import type { Terminal } from "../ui/terminal.ts";
+import { EXIT } from "../verb.ts";
+import { asOperator } from "./join.ts";
+
+interface PushValues {
+  readonly config?: string;
+  readonly "state-dir"?: string;
+  readonly replicas?: string;
+}
+
+/** Gives the exit code: a host that has not followed is a failure. */
+export async function push(values: PushValues, out: Terminal, isJson = false): Promise<number> {
+  const { state } = await findProject(values);
+  await using joined = await asOperator(values.config);
+  const { settings, operator } = joined;
+  if (settings.signingKey === undefined)
+    throw new CreelError("ERR_CONFIG_INVALID", {
+      source: "the configuration",
+      field: "fleet.signingKey",
+      detail: "an operator needs one to sign what is installed",
+    });
+  const pem = await readPrivate(settings.signingKey, "fleet.signingKey");
+  const startedMs = performance.now();
+  const serial = await operator.push(
+    state,
+    settings.operators,
+    pem,
+    currentUser(),
+    Number(values.replicas ?? Math.min(3, settings.servers.length)),
+  );
+  if (serial === undefined) {
+    out.line(isJson ? printable({ serial: null, hosts: [] }) : "the fleet already has this lock");
+    return EXIT.ok;
+  }
+  const followed = await operator.followed(serial);
+  const tookMs = performance.now() - startedMs;
+  if (isJson) out.line(printable({ serial, tookMs, hosts: followed }, 2));
+  else {
+    for (const { host, isDone, why } of followed)
+      out.line(
+        isDone ? `${out.paint("green", "✓")} ${host} has change ${serial}` : `${out.paint("red", "✗")} ${host} has not followed: ${why}`,
+      );
+    const done = followed.filter(({ isDone }) => isDone).length;
+    out.line(
+      out.paint(
+        "gray",
+        `${done} of ${followed.length} hosts follow change ${serial}, after ${duration(tookMs)}; hosts that are away follow when they are back`,
+      ),
+    );
+  }
+  return followed.every(({ isDone }) => isDone) ? EXIT.ok : EXIT.failed;
+}

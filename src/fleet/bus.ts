@@ -1,0 +1,48 @@
+/**
+ * Trusted side: what Creel needs of the engine that joins the hosts of a fleet. `nats.ts` is the one implementation. Everything else in this
+ * folder knows only this interface. What arrives over it comes from another machine: each reader checks it by a schema.
+ */
+export interface BusServer {
+  readonly name: string;
+  readonly version: string;
+  readonly maxPayload: number;
+  readonly isTls: boolean;
+}
+
+/** A message to this process. `respond` does nothing if its sender wants no answer. */
+export interface BusMessage {
+  readonly subject: string;
+  readonly text: string;
+  readonly respond: (text: string) => void;
+}
+
+export interface BucketEntry {
+  readonly bytes: Uint8Array;
+  readonly revision: number;
+}
+
+/** A store of the engine that all hosts read. Values are replaced as a whole. */
+export interface Bucket {
+  /** Read directly and without a consumer, so that a host needs no right to make the server send messages anywhere. */
+  get(key: string): Promise<BucketEntry | undefined>;
+  /** `after`: the revision that it replaces, 0 for none. Undefined: another writer was first. */
+  put(key: string, bytes: Uint8Array, after: number): Promise<number | undefined>;
+  /** On how many servers it is kept. */
+  replicas(): Promise<number>;
+}
+
+export interface Bus {
+  readonly isConnected: boolean;
+  readonly server: BusServer;
+  /** Rejects with a CreelError: at once if there is no connection or nobody listens, when the connection is lost, or when it is late. */
+  request(subject: string, text: string, timeoutMs: number): Promise<string>;
+  publish(subject: string, text: string): void;
+  /** Resolves once the server has accepted the subscription. Rejects if it may not be made. */
+  subscribe(subject: string, heard: (message: BusMessage) => void): Promise<() => void>;
+  bucket(name: string): Promise<Bucket>;
+  /** Makes the bucket if it does not exist. For operators: a host has no right to. */
+  makeBucket(name: string, replicas: number): Promise<Bucket>;
+  /** Called at every loss and every return of the connection. Returns the function that ends it. */
+  onChange(changed: (isConnected: boolean) => void): () => void;
+  close(): Promise<void>;
+}

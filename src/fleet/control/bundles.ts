@@ -1,0 +1,64 @@
+/**
+ * Shared: the files of a plugin on their way to the hosts, packed into one text of bytes and cut into parts that a server accepts. Its key is
+ * the name of the plugin's folder in the store, which is the digest of all its files: who unpacks it checks that.
+ */
+import { gunzipSync, gzipSync } from "node:zlib";
+import * as z from "zod";
+import { CreelError } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Bucket } from "../bus.ts";
+import { read } from "../messages.ts";
+
+const header = z.array(z.tuple([z.string(), z.int().nonnegative()])).max(LIMITS.state.storedFiles);
+const parts = z.object({ parts: z.int().min(1).max(1_024) });
+
+/** Puts them there unless they are there already: the last part is the list, so it is whole if there is one. */
+export async function putBundle(bucket: Bucket, store: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  if (await bucket.get(`${store}.list`)) return;
+  const bytes = pack(files);
+  const count = Math.ceil(bytes.length / LIMITS.fleet.chunkBytes);
+  for (let at = 0; at < count; at++) {
+    const key = `${store}.${at}`;
+    const part = bytes.subarray(at * LIMITS.fleet.chunkBytes, (at + 1) * LIMITS.fleet.chunkBytes);
+    await bucket.put(key, part, (await bucket.get(key))?.revision ?? 0);
+  }
+  await bucket.put(`${store}.list`, Buffer.from(JSON.stringify({ parts: count })), 0);
+}
+
+/** Rejects if a part is missing or it cannot be unpacked. Whether the files are the right ones, the caller checks. */
+export async function getBundle(bucket: Bucket, plugin: string, store: string): Promise<Map<string, Buffer>> {
+  const wrong = (detail: string): CreelError => new CreelError("ERR_FLEET_BUNDLE", { plugin, detail });
+  const list = await bucket.get(`${store}.list`);
+  const found = list && read(parts, Buffer.from(list.bytes).toString());
+  if (!found) throw wrong("they are not there");
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < found.parts; at++) {
+    const piece = await bucket.get(`${store}.${at}`);
+    if (!piece) throw wrong("a part is missing");
+    pieces.push(piece.bytes);
+  }
+  try {
+    return unpack(Buffer.concat(pieces));
+  } catch (error) {
+    throw error instanceof CreelError ? error : wrong((error as Error).message);
+  }
+}
+
+function pack(files: ReadonlyMap<string, Uint8Array>): Buffer {
+  const head = Buffer.from(JSON.stringify(Array.from(files, ([name, { length }]) => [name, length])));
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(head.length);
+  return gzipSync(Buffer.concat([size, head, ...files.values()]));
+}
+
+function unpack(packed: Buffer): Map<string, Buffer> {
+  const bytes = gunzipSync(packed, { maxOutputLength: LIMITS.state.storedBytes + LIMITS.fleet.messageBytes });
+  const start = 4 + bytes.readUInt32BE();
+  let at = start;
+  return new Map(
+    header.parse(JSON.parse(bytes.toString("utf8", 4, start))).map(([name, length]) => {
+      if (at + length > bytes.length) throw new Error("it ends too early");
+      return [name, bytes.subarray(at, (at += length))];
+    }),
+  );
+}

@@ -1,0 +1,151 @@
+/**
+ * Trusted side, an operator's command: who is in the fleet, what each host answers, and one consent for all of them. A host that does not answer
+ * is named, and never waited for longer than the others.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { CreelError } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { fromWire } from "../../protocol/serve.ts";
+import type { EventFilter, ServeError, ServeMethod } from "../../protocol/serve.ts";
+import { readStored } from "../../state/store.ts";
+import type { State } from "../../state/state.ts";
+import type { Bus, BusServer } from "../bus.ts";
+import { here, read } from "../messages.ts";
+import type { Here } from "../messages.ts";
+import { BUCKETS, SUBJECTS } from "../subjects.ts";
+import { readApplied, writeApplied } from "./applied.ts";
+import { entryDigest, entryText, SharedLock } from "./shared-lock.ts";
+
+export interface Seen extends Here {
+  readonly host: string;
+  /** When it was heard, by this machine's clock. */
+  readonly heardAt: number;
+}
+
+export interface Answered {
+  readonly host: string;
+  readonly ok: unknown;
+  readonly error: CreelError | undefined;
+}
+
+/** How a host took a change. */
+export interface Followed {
+  readonly host: string;
+  readonly serial: number;
+  readonly isDone: boolean;
+  readonly why: string | undefined;
+}
+
+export class Operator implements AsyncDisposable {
+  readonly #bus: Bus;
+  readonly #hosts = new Map<string, Seen>();
+  #heard: (() => void) | undefined;
+  #off: () => void = () => {};
+
+  private constructor(bus: Bus) {
+    this.#bus = bus;
+  }
+
+  /** Knows the hosts that say so within a moment. */
+  static async open(bus: Bus): Promise<Operator> {
+    const operator = new Operator(bus);
+    operator.#off = await bus.subscribe(SUBJECTS.here("*"), ({ subject, text }) => {
+      const said = read(here, text);
+      // SECURITY: the server lets a host publish this subject for its own name alone. test/fleet/permissions.test.ts
+      if (said) operator.#hosts.set(subject.split(".")[2]!, { ...said, host: subject.split(".")[2]!, heardAt: Date.now() });
+      operator.#heard?.();
+    });
+    bus.publish(SUBJECTS.who, "");
+    await sleep(LIMITS.fleet.hereMs + 100);
+    return operator;
+  }
+
+  hosts(): Seen[] {
+    return [...this.#hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1));
+  }
+
+  /** Asks all hosts, each answer on its own. */
+  ask(method: ServeMethod, params?: object): Promise<Answered[]> {
+    return Promise.all(
+      this.hosts().map(async ({ host }) => {
+        try {
+          const text = await this.#bus.request(SUBJECTS.control(host), JSON.stringify({ method, params }), LIMITS.fleet.controlMs);
+          const answer = JSON.parse(text) as { ok?: unknown; error?: ServeError };
+          return { host, ok: answer.ok ?? undefined, error: answer.error && fromWire(answer.error) };
+        } catch (error) {
+          return {
+            host,
+            ok: undefined,
+            error: error instanceof CreelError ? error : new CreelError("ERR_FLEET_FAILED", { subject: host, detail: String(error) }),
+          };
+        }
+      }),
+    );
+  }
+
+  /** Follows the facts of all hosts until the signal. */
+  async follow(filter: EventFilter, signal: AbortSignal, told: (host: string, fact: string, event: unknown) => void): Promise<void> {
+    const off = await this.#bus.subscribe(SUBJECTS.fact("*", "*"), ({ subject, text }) => {
+      const [, , host, fact] = subject.split(".");
+      told(host!, fact!, JSON.parse(text));
+    });
+    while (!signal.aborted) {
+      await this.ask("subscribe", filter);
+      await sleep(LIMITS.fleet.watchMs / 2, undefined, { signal }).catch(() => {});
+    }
+    off();
+  }
+
+  /** Makes the fleet's lock equal to that of the operator's state folder. Undefined: it is already. */
+  async push(state: State, operators: readonly string[], pem: string, by: string, replicas: number): Promise<number | undefined> {
+    const lock = await SharedLock.make(this.#bus, operators, replicas);
+    const before = await lock.list();
+    const known = readApplied(state.dir);
+    // Another operator has changed it since: this state folder does not have their change.
+    if (before && before.index.serial !== known.serial)
+      throw new CreelError("ERR_FLEET_BEHIND", { serial: before.index.serial, applied: known.serial });
+    const entries = [...(await state.read()).values()];
+    const plugins = Object.fromEntries(entries.map((entry) => [entry.id, entryDigest(entryText(entry))]));
+    const isSame =
+      before &&
+      Object.keys(before.index.plugins).length === entries.length &&
+      entries.every(({ id }) => before.index.plugins[id] === plugins[id]);
+    if (isSame) return undefined;
+    const shared = entries.map((entry) => ({ entry, files: () => readStored(state.dir, entry.store, () => true) }));
+    const serial = await lock.publish(shared, before, by, pem);
+    writeApplied(state.dir, { serial, plugins });
+    this.#bus.publish(SUBJECTS.changed, JSON.stringify({ serial }));
+    return serial;
+  }
+
+  /** On how many servers the lock is kept; undefined: there is none yet. */
+  replicas(): Promise<number | undefined> {
+    return this.#bus
+      .bucket(BUCKETS.lock)
+      .then((bucket) => bucket.replicas())
+      .catch(() => undefined);
+  }
+
+  get server(): BusServer {
+    return this.#bus.server;
+  }
+
+  /** Waits until every known host has the change or refuses it, and says which has not followed. */
+  async followed(serial: number, withinMs: number = LIMITS.fleet.controlMs): Promise<Followed[]> {
+    const endMs = performance.now() + withinMs;
+    const isSettled = ({ serial: has, fault }: Seen): boolean => has >= serial || fault?.serial === serial;
+    while (!this.hosts().every(isSettled) && performance.now() < endMs)
+      await Promise.race([new Promise<void>((resolve) => (this.#heard = resolve)), sleep(Math.max(1, endMs - performance.now()))]);
+    return this.hosts().map(({ host, serial: has, fault }) => ({
+      host,
+      serial: has,
+      isDone: has >= serial,
+      why: has >= serial ? undefined : (fault?.message ?? "it has not answered"),
+    }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#off();
+    await this.#bus.close();
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Trusted side: keeps the state folder of a host equal to the fleet's lock. A change is checked, fetched, committed in one transaction of the
+ * state folder, and then loaded. A host starts and runs from that folder, so it needs no server for what it has.
+ */
+import { CreelError } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { readStored } from "../../state/store.ts";
+import type { State } from "../../state/state.ts";
+import type { Host } from "../../host/host-api.ts";
+import type { Logger } from "../../host/report/log.ts";
+import type { Bus } from "../bus.ts";
+import type { Here, Index } from "../messages.ts";
+import { readApplied, writeApplied } from "./applied.ts";
+import { SharedLock } from "./shared-lock.ts";
+import type { SharedEntry } from "./shared-lock.ts";
+
+export interface StewardOptions {
+  readonly bus: Bus;
+  readonly state: State;
+  readonly host: Pick<Host, "reload">;
+  readonly operators: readonly string[];
+  readonly logger: Logger;
+  /** The host has changed, or refuses to. */
+  readonly changed: () => void;
+}
+
+interface Wanted {
+  readonly entry: SharedEntry;
+  readonly files: ReadonlyMap<string, Buffer>;
+}
+
+export class Steward {
+  readonly #options: StewardOptions;
+  #looking: Promise<void> | undefined;
+  #isAgain = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+  serial: number;
+  /** The change that this host refuses. */
+  fault: Here["fault"];
+
+  /** Throws if the state folder's own record cannot be read. */
+  constructor(options: StewardOptions) {
+    this.#options = options;
+    this.serial = readApplied(options.state.dir).serial;
+  }
+
+  /** Looks now, and once more if it is looking already. Never rejects. */
+  look(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#isAgain = this.#looking !== undefined;
+    this.#looking ??= this.#lookAll().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  async #lookAll(): Promise<void> {
+    clearTimeout(this.#timer);
+    do {
+      this.#isAgain = false;
+      await this.#lookOnce();
+    } while (this.#isAgain && !this.#isClosed);
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.look(), LIMITS.fleet.lookMs).unref();
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { bus, operators, logger } = this.#options;
+    let serial = 0;
+    try {
+      const lock = await SharedLock.open(bus, operators);
+      const found = await lock.list();
+      if (!found) return;
+      ({ serial } = found.index);
+      await this.#apply(lock, found.index);
+      this.#refuse(undefined);
+    } catch (error) {
+      if (isPassing(error)) return logger.debug({ err: error }, "the fleet's lock cannot be read now");
+      const { code, message } =
+        error instanceof CreelError ? error : new CreelError("ERR_FLEET_FAILED", { subject: "creel_lock", detail: String(error) });
+      if (this.fault?.message !== message) logger.error({ serial, code, detail: message }, "a change of the fleet's lock was refused");
+      this.#refuse({ serial, code, message });
+    }
+  }
+
+  #refuse(fault: Here["fault"]): void {
+    if (fault?.message === this.fault?.message && fault?.serial === this.fault?.serial) return;
+    this.fault = fault;
+    this.#options.changed();
+  }
+
+  async #apply(lock: SharedLock, { serial, plugins }: Index): Promise<void> {
+    const { state, logger } = this.#options;
+    const before = readApplied(state.dir);
+    // SECURITY: an older list cannot come back, nor another one of the same number. test/fleet/control.test.ts
+    if (serial < before.serial || (serial === before.serial && !isSame(plugins, before.plugins)))
+      throw new CreelError("ERR_FLEET_ROLLBACK", { serial, applied: before.serial });
+    if (serial === before.serial) return;
+    const installed = await state.read();
+    const wanted: Wanted[] = [];
+    for (const [id, digest] of Object.entries(plugins)) {
+      if (before.plugins[id] === digest && installed.has(id)) continue;
+      const entry = await lock.entry(id, digest);
+      const isHere = installed.get(id)?.store === entry.store;
+      wanted.push({ entry, files: isHere ? await readStored(state.dir, entry.store, () => true) : await lock.files(id, entry.store) });
+    }
+    const gone = Object.keys(before.plugins).filter((id) => !Object.hasOwn(plugins, id) && installed.has(id));
+    await state.transaction(
+      async (tx) => {
+        for (const { entry, files } of wanted) {
+          const { bundle: _, store, grantsDigest: __, ...facts } = entry;
+          const put = await tx.put(facts, files);
+          if (put.store !== store)
+            throw new CreelError("ERR_FLEET_BUNDLE", { plugin: entry.id, detail: "their bytes are not the signed ones" });
+        }
+        for (const id of gone) tx.remove(id);
+      },
+      { what: `change ${serial} of the fleet` },
+    );
+    writeApplied(state.dir, { serial, plugins });
+    await Promise.all([...wanted.map(({ entry: { id } }) => id), ...gone].map((id) => this.#reload(id)));
+    this.serial = serial;
+    logger.info({ serial, changed: wanted.map(({ entry: { id } }) => id), removed: gone }, "a change of the fleet's lock was applied");
+    this.#options.changed();
+  }
+
+  /** A version that does not load leaves the old one in place; the host's report says so. */
+  async #reload(id: string): Promise<void> {
+    try {
+      await this.#options.host.reload(id);
+    } catch (error) {
+      if (!(error instanceof CreelError && error.code === "ERR_PLUGIN_UNKNOWN"))
+        this.#options.logger.error({ plugin: id, err: error }, "a plugin of the fleet could not be loaded");
+    }
+  }
+}
+
+/** The server is away, or has no lock yet: look again later. */
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof CreelError && (error.code === "ERR_FLEET_AWAY" || error.code === "ERR_FLEET_LATE" || error.code === "ERR_FLEET_NOBODY")
+  );
+}
+
+function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,146 @@
+/**
+ * Trusted side: a host as a member of a fleet. It says that it is there, follows the fleet's lock, and answers operators. The host itself works
+ * as it does alone: if the server is away, nothing of it waits.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS } from "../protocol/limits.ts";
+import type { CreelConfig } from "../protocol/config/config.ts";
+import type { CreelError } from "../protocol/errors.ts";
+import { sorted } from "../state/lock.ts";
+import type { State } from "../state/state.ts";
+import type { Host } from "../host/host-api.ts";
+import type { Logger } from "../host/report/log.ts";
+import type { Bus } from "./bus.ts";
+import { Control } from "./control/control.ts";
+import { Steward } from "./control/steward.ts";
+import type { Here } from "./messages.ts";
+import { connectNats } from "./nats.ts";
+import type { FleetSettings } from "./settings.ts";
+import { SUBJECTS } from "./subjects.ts";
+
+export interface MemberOptions {
+  readonly settings: FleetSettings;
+  readonly host: Host;
+  readonly state: State;
+  readonly config: CreelConfig;
+  readonly creel: string;
+  readonly logger: Logger;
+}
+
+/** Failures that waiting does not mend. */
+const FINAL: ReadonlySet<string> = new Set(["ERR_FLEET_CLIENT", "ERR_FLEET_VERSION"]);
+
+export class Member implements AsyncDisposable {
+  readonly #options: MemberOptions;
+  readonly #closed = new AbortController();
+  readonly #digest: string;
+  #joining: Promise<void> = Promise.resolve();
+  #bus: Bus | undefined;
+  #steward: Steward | undefined;
+  #leave: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(options: MemberOptions) {
+    this.#options = options;
+    this.#digest = configDigest(options.config);
+  }
+
+  /** Resolves at once if no server answers: the host serves what it has, and joins when one does. Rejects if that will never be. */
+  static async join(options: MemberOptions): Promise<Member> {
+    const member = new Member(options);
+    try {
+      await member.#join();
+    } catch (error) {
+      if (FINAL.has((error as CreelError).code)) throw error;
+      options.logger.warn({ err: error }, "the fleet's server is away: the host goes on with the plugins that it has");
+      member.#joining = member.#joinLater();
+    }
+    return member;
+  }
+
+  async #joinLater(): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await sleep(LIMITS.fleet.connectMs, undefined, { signal, ref: false }).catch(() => {});
+      try {
+        if (!signal.aborted) await this.#join();
+        return;
+      } catch (error) {
+        this.#options.logger.debug({ err: error }, "the fleet's server is still away");
+      }
+    }
+  }
+
+  async #join(): Promise<void> {
+    const { settings, host, state, logger } = this.#options;
+    const bus = await connectNats(settings);
+    if (this.#closed.signal.aborted) return bus.close();
+    try {
+      const say = (): void => this.#say();
+      const steward = new Steward({ bus, state, host, operators: settings.operators, logger, changed: say });
+      this.#bus = bus;
+      this.#steward = steward;
+      this.#leave = [
+        await new Control(bus, host, settings.name).open(),
+        await bus.subscribe(SUBJECTS.who, say),
+        // What it says does not matter: the list is read and checked.
+        await bus.subscribe(SUBJECTS.changed, () => void steward.look()),
+        bus.onChange((isConnected) => isConnected && void steward.look().then(say)),
+        host.on("plugin", say),
+        host.on("quarantine", say),
+      ];
+    } catch (error) {
+      this.#bus = undefined;
+      await bus.close();
+      throw error;
+    }
+    this.#timer = setInterval(() => this.#say(), LIMITS.fleet.hereMs).unref();
+    await this.#steward.look();
+    this.#say();
+    logger.info({ name: settings.name, server: bus.server.name, version: bus.server.version }, "joined the fleet");
+  }
+
+  #say(): void {
+    if (!this.#bus?.isConnected || !this.#steward) return;
+    const { host, creel, settings } = this.#options;
+    const plugins = host
+      .plugins()
+      .map(({ id, version, status, circuit }) => ({ id, ...(version !== undefined && { version }), status, circuit: circuit.state }));
+    const { serial, fault } = this.#steward;
+    const said: Here = {
+      run: host.id,
+      pid: process.pid,
+      creel,
+      serial,
+      ...(fault && { fault }),
+      plugins,
+      config: this.#digest,
+      at: Date.now(),
+    };
+    this.#bus.publish(SUBJECTS.here(settings.name), JSON.stringify(said));
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    clearInterval(this.#timer);
+    await this.#joining;
+    for (const leave of this.#leave) leave();
+    await this.#steward?.close();
+    await this.#bus?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Of what should be the same on every host: not its name, its key and its paths. */
+function configDigest(whole: CreelConfig): string {
+  const { fleet: _, stateDir: __, lockKey: ___, secrets, ...config } = whole;
+  const shared = { ...config, secrets: Object.keys(secrets ?? {}) };
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(shared)))
+    .digest("hex")
+    .slice(0, 16);
+}

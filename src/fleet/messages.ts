@@ -1,0 +1,53 @@
+/** Shared: what hosts and operators of a fleet say to each other. It comes from another machine, so every reader checks it here first. */
+import * as z from "zod";
+import { LIMITS } from "../protocol/limits.ts";
+import { parseJson } from "../text/parse-json.ts";
+
+const text = z.string().max(4_096);
+const hex = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** What a host says about itself. Which host it is, the subject says. */
+export const here = z.object({
+  /** Of its process: it changes with every start. */
+  run: text,
+  pid: z.int(),
+  creel: text,
+  /** Of the change that it has applied; 0: none yet. */
+  serial: z.int().nonnegative(),
+  /** The change that it refuses, and why. */
+  fault: z.object({ serial: z.int(), code: text, message: text }).optional(),
+  plugins: z.array(z.object({ id: text, version: text.optional(), status: text, circuit: text, store: text.optional() })).max(1_000),
+  /** Of its configuration, without secrets: hosts of a fleet should have the same. */
+  config: text,
+  /** Its clock, in milliseconds since 1970. */
+  at: z.number(),
+});
+export type Here = z.infer<typeof here>;
+
+export const controlRequest = z.object({ method: z.string().max(64), params: z.unknown().optional() });
+
+/** What is installed, by the digest of each entry. */
+export const index = z.strictObject({
+  version: z.literal(1),
+  /** Rises with every change, so that an older one cannot come back. */
+  serial: z.int().positive(),
+  at: z.iso.datetime(),
+  by: text,
+  plugins: z.record(z.string().max(LIMITS.call.nameChars), hex),
+});
+export type Index = z.infer<typeof index>;
+
+/** `body` is the text of an index: what is signed is what is read. */
+export const signedIndex = z.strictObject({
+  body: z.string().max(LIMITS.fleet.messageBytes),
+  key: z.string().max(64),
+  signature: z.string().max(128),
+});
+export type SignedIndex = z.infer<typeof signedIndex>;
+
+/** Undefined: it is not of that form. */
+export function read<T>(schema: z.ZodType<T>, message: string): T | undefined {
+  if (message.length > LIMITS.fleet.messageBytes) return undefined;
+  const parsed = parseJson(schema, message);
+  return parsed.success ? parsed.data : undefined;
+}

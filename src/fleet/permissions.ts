@@ -1,0 +1,61 @@
+/**
+ * Shared: the configuration of nats-server for a fleet: one account per tenant, one nkey per member, and what each may do. `creel fleet keys`
+ * writes it and the tests start servers with it, so that what is documented is what was tried. No host may create a consumer: with one, it
+ * could make the server send messages of its choice to subjects that it may not publish itself.
+ */
+import { BUCKETS, SUBJECTS } from "./subjects.ts";
+
+export type Role = "host" | "operator";
+
+export interface Member {
+  readonly name: string;
+  readonly role: Role;
+  /** The public nkey. */
+  readonly nkey: string;
+}
+
+export interface ServerConfigOptions {
+  /** By tenant. */
+  readonly accounts: Readonly<Record<string, readonly Member[]>>;
+}
+
+/** What a member may publish and subscribe. */
+function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
+  publish: string[];
+  subscribe: string[];
+  responds: boolean;
+} {
+  const inbox = `_INBOX_${name}.>`;
+  const reads = Object.values(BUCKETS).flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$JS.API.STREAM.INFO.KV_${bucket}`]);
+  if (role === "host")
+    return {
+      publish: [SUBJECTS.here(name), SUBJECTS.fact(name, "*"), ...reads],
+      subscribe: [inbox, SUBJECTS.control(name), SUBJECTS.who, SUBJECTS.changed],
+      responds: true,
+    };
+  const writes = Object.values(BUCKETS).flatMap((bucket) => [`$KV.${bucket}.>`, `$JS.API.STREAM.CREATE.KV_${bucket}`]);
+  return {
+    publish: [SUBJECTS.control("*"), SUBJECTS.who, SUBJECTS.changed, "$JS.API.INFO", ...reads, ...writes],
+    subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.fact("*", "*")],
+    responds: false,
+  };
+}
+
+/** The accounts part of a nats-server configuration. */
+export function accountsConfig({ accounts }: ServerConfigOptions): string {
+  return `accounts: {\n${Object.entries(accounts).map(account).join("\n")}\n}\n`;
+}
+
+function list(subjects: readonly string[]): string {
+  return `[${subjects.map((subject) => JSON.stringify(subject)).join(", ")}]`;
+}
+
+function user(member: Member): string {
+  const { publish, subscribe, responds } = permissionsOf(member);
+  const answers = responds ? ', allow_responses: { max: 1, expires: "1m" }' : "";
+  return `      { nkey: ${member.nkey}, permissions: { publish: { allow: ${list(publish)} }, subscribe: { allow: ${list(subscribe)} }${answers} } } # ${member.role} ${member.name}`;
+}
+
+function account([name, members]: readonly [string, readonly Member[]]): string {
+  return `  ${name}: {\n    jetstream: enabled\n    users: [\n${members.map(user).join("\n")}\n    ]\n  }`;
+}

@@ -1,0 +1,56 @@
+/** Trusted side: the `fleet` of a configuration, with its files read. Errors name the place, never the key. */
+import { readFile, stat } from "node:fs/promises";
+import type { CreelConfig } from "../protocol/config/config.ts";
+import { CreelError } from "../protocol/errors.ts";
+import { resolveFrom } from "../discovery/config-file.ts";
+
+/** How to reach the server, and as whom. */
+export interface FleetAccess {
+  /** This member's name; the server's permissions are tied to its key. */
+  readonly name: string;
+  readonly servers: readonly string[];
+  /** The nkey. */
+  readonly seed: Uint8Array;
+  readonly ca: string | undefined;
+}
+
+export interface FleetSettings extends FleetAccess {
+  /** Public keys of the operators who may change what is installed. */
+  readonly operators: readonly string[];
+  /** The file with this operator's private key; undefined: this member is a host. */
+  readonly signingKey: string | undefined;
+}
+
+export async function fleetSettings({ fleet }: CreelConfig, base: string): Promise<FleetSettings> {
+  if (fleet === undefined) throw new CreelError("ERR_FLEET_UNSET");
+  const { name, servers, credentials, ca, operators, signingKey } = fleet;
+  const pathOf = (path: string): string => resolveFrom(base, path);
+  return {
+    name,
+    servers,
+    operators,
+    seed: Buffer.from((await readPrivate(pathOf(credentials), "fleet.credentials")).trim()),
+    ca: ca === undefined ? undefined : await readPlain(pathOf(ca), "fleet.ca"),
+    signingKey: signingKey && pathOf(signingKey),
+  };
+}
+
+/** SECURITY: a key that other users can read is not used. test/fleet/permissions.test.ts */
+export async function readPrivate(path: string, field: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (found && process.platform !== "win32" && (found.mode & 0o077) !== 0)
+    throw wrong(field, `${path} can be read by others: run "chmod 600" on it`);
+  return readPlain(path, field);
+}
+
+async function readPlain(path: string, field: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw wrong(field, `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function wrong(field: string, detail: string): CreelError {
+  return new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field, detail });
+}

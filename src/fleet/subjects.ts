@@ -1,0 +1,19 @@
+/**
+ * Shared: the subjects of a fleet. The account of the server is the tenant, so no subject names one. A host's name is a token of its
+ * subjects, and the server's permissions (permissions.ts) hold it to those. It has no dot, star or angle bracket
+ * (protocol/config/fleet.ts), so it cannot widen a subject.
+ */
+export const BUCKETS = { lock: "creel_lock", bundles: "creel_bundles" } as const;
+
+export const SUBJECTS = {
+  /** An operator asks this host. */
+  control: (host: string) => `creel.host.${host}.control`,
+  /** A host says that it is there, and how it is. */
+  here: (host: string) => `creel.here.${host}`,
+  /** Asks all hosts to say so at once. */
+  who: "creel.who",
+  /** An operator has changed what is installed. */
+  changed: "creel.changed",
+  /** What happens in a host, for those who watch now. */
+  fact: (host: string, fact: string) => `creel.fact.${host}.${fact}`,
+} as const;

