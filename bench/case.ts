@@ -33,7 +33,7 @@ export interface Curve {
 
 export interface Line {
   readonly name: string;
-  /** What it ought to do; the report fits that and shows how well it fits. Unset: only drawn. */
+  /** How it is expected to grow; the report fits that and shows how well it fits. Unset: only drawn. */
   readonly growth?: "flat" | "linear";
   readonly points: readonly Point[];
 }

@@ -56,13 +56,13 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: "64 in flight, thread",
-    bounds: { calm: 1, crowded: 2.2 },
+    bounds: { calm: 1.5, crowded: 2.2 },
     open: [() => creel(POLICY_GATE, { isolation: "thread" }), () => threadFloor(POLICY_GATE, { batched: false })],
     measure: manyAtOnce,
   },
   {
     name: "64 in flight, process",
-    bounds: { calm: 1.4, crowded: 3 },
+    bounds: { calm: 2.1, crowded: 3 },
     open: [() => creel(POLICY_GATE, { isolation: "process" }), () => processFloor(POLICY_GATE)],
     measure: manyAtOnce,
   },

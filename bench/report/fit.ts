@@ -1,5 +1,5 @@
 /**
- * How a line grows, and whether that is how it ought to. Least squares on the medians, by relative error: otherwise the largest of a
+ * How a line grows, and whether that is as expected. Least squares on the medians, by relative error: otherwise the largest of a
  * thousandfold range alone would say what the line is like.
  */
 import type { Line, Point } from "../case.ts";
@@ -15,7 +15,7 @@ export interface Fit {
   readonly exponent: number;
   /** From the first point to the last, as a share of the first. */
   readonly change: number;
-  readonly isAsItOught: boolean;
+  readonly isExpected: boolean;
   readonly words: string;
   /** For the margin of a drawing. */
   readonly brief: string;
@@ -45,7 +45,7 @@ export function fitOf({ growth, points }: Line, unit: string, xName: string): Fi
     const isFlat = isWithin(points);
     const words = `${isFlat ? "flat" : "not flat"}: ${percent(common.change)} from ${short(first.x)} to ${short(last.x)} ${xName}`;
     const brief = `${isFlat ? "flat" : "not flat"}, ${percent(common.change)}`;
-    return { kind: "flat", ...common, isAsItOught: isFlat, words, brief };
+    return { kind: "flat", ...common, isExpected: isFlat, words, brief };
   }
   const off = points.map(({ x, value, low, high }) => beside(line.base + line.slope * x, value, low, high));
   const isStraight = off.every((share) => share <= BEND);
@@ -54,7 +54,7 @@ export function fitOf({ growth, points }: Line, unit: string, xName: string): Fi
   const base = Math.abs(line.base) < last.value / 1e6 ? 0 : line.base;
   const how = isStraight ? "linear" : bends ? "faster than linear" : "slower than linear";
   const words = `${how}: ${short(base)} ${unit} ${line.slope < 0 ? "−" : "+"} ${short(Math.abs(line.slope))} ${unit} × ${xName}, R² ${line.r2.toFixed(3)}, log-log slope ${common.exponent.toFixed(2)}`;
-  return { kind: "linear", ...common, isAsItOught: !bends, words, brief: `${how}, R² ${line.r2.toFixed(3)}` };
+  return { kind: "linear", ...common, isExpected: !bends, words, brief: `${how}, R² ${line.r2.toFixed(3)}` };
 }
 
 /** No point lies above another by more than their intervals and the rise that is allowed. */

@@ -78,13 +78,13 @@ function growthTable(cases: readonly CaseData[]): string {
     curves.flatMap(({ what, x, unit, lines }) =>
       lines.flatMap((line) => {
         const fit = fitOf(line, unit, x.unit ?? x.name);
-        return fit ? [[what, line.name, fit.kind, fit.words, fit.isAsItOught ? "as it ought to" : "**not as it ought to**"]] : [];
+        return fit ? [[what, line.name, fit.kind, fit.words, fit.isExpected ? "ok" : "**FAIL**"]] : [];
       }),
     ),
   );
   const words =
     "Each line is fitted by least squares on its medians, by relative error. Linear: a straight line lies within 30 % of every interval, or the line bends downwards. Flat: no point lies above another by more than their intervals and 10 %.";
-  return rows.length === 0 ? words : `${words}\n\n${table(["", "line", "ought to be", "is", ""], rows)}`;
+  return rows.length === 0 ? words : `${words}\n\n${table(["", "line", "expected", "found", ""], rows)}`;
 }
 
 function caseSection(one: CaseData, data: ReportData): string {

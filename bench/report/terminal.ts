@@ -36,7 +36,7 @@ function printCase({ name, question, ratios, series, curves, error }: CaseData, 
       const fit = fitOf(one, unit, x.unit ?? x.name);
       const points = one.points.map((point) => `${short(point.x)}: ${short(point.value)}`).join("  ");
       line(paint("dim", `      ${one.name}  ${points} ${unit}`));
-      if (fit) line(`        ${fit.isAsItOught ? paint("green", "✓") : paint("red", "✗")} ${fit.words}`);
+      if (fit) line(`        ${fit.isExpected ? paint("green", "✓") : paint("red", "✗")} ${fit.words}`);
     }
   }
   const width = Math.max(0, ...series.map((one) => one.name.length));

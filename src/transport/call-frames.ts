@@ -45,8 +45,6 @@ export interface StepReply {
 export interface CallReply {
   readonly id: number;
   readonly isLast: boolean;
-  /** How many calls shared the entry into the cell; 1: it was not batched. */
-  readonly batch: number;
   readonly steps: readonly StepReply[];
 }
 
@@ -93,9 +91,8 @@ export function readCallRequest(frame: Frame): CallRequest {
   return { id, cause, route, from, chains, spentMs, event, context };
 }
 
-/** `isLast` and `batch` are one number: a reply of a call that was not batched, as nearly all are, has no digit more. */
-export function writeReply(id: number, isLast: boolean, steps: readonly StepReply[], batch = 1): string {
-  let head = `${REPLY}${id},${2 * (batch - 1) + (isLast ? 1 : 0)}`;
+export function writeReply(id: number, isLast: boolean, steps: readonly StepReply[]): string {
+  let head = `${REPLY}${id},${isLast ? 1 : 0}`;
   let bodies = "";
   for (const { step, status, wallUs, cpuUs, body } of steps) {
     head += `;${step},${STEP_STATUSES.indexOf(status)},${wallUs},${cpuUs},${body.length}`;
@@ -110,7 +107,7 @@ export function readReply(frame: string): CallReply {
   if (frame[0] !== REPLY || end < 0 || end > LIMITS.frames.replyHeadChars) throw new RangeError("not a reply");
   const numbers = new NumberReader(frame, 1);
   const id = numbers.next();
-  const flags = numbers.next();
+  const last = numbers.next();
   const steps: StepReply[] = [];
   let body = end + 1;
   while (numbers.at <= end) {
@@ -122,7 +119,6 @@ export function readReply(frame: string): CallReply {
     if (status === undefined) throw new RangeError("a reply with an unknown status");
     steps.push({ step, status, wallUs, cpuUs, body: frame.slice(body, (body += length)) });
   }
-  if (numbers.at !== end + 1 || body !== frame.length || flags >= 2 * LIMITS.lane.batchCalls)
-    throw new RangeError("a reply whose sizes do not add up");
-  return { id, isLast: (flags & 1) === 1, batch: (flags >> 1) + 1, steps };
+  if (numbers.at !== end + 1 || body !== frame.length || last > 1) throw new RangeError("a reply whose sizes do not add up");
+  return { id, isLast: last === 1, steps };
 }

@@ -4,6 +4,7 @@
  * and since when, even if the lane is inside a built-in that V8 cannot interrupt. Plain stores are enough: the stall
  * detector reads again and again, and the record of a stalled lane does not change.
  */
+import { LIMITS } from "../protocol/limits.ts";
 
 /** Odd while the thread is inside a cell: every entry and every exit adds one. */
 const TURN = 0;
@@ -26,21 +27,78 @@ const TIGHT = 8;
 const GREW_CELL = 9;
 const GREW_BYTES = 10;
 const GREW_OTHERS = 11;
-const FIELDS = 12;
+/** CPU time in milliseconds that this turn may use; Infinity: nobody counts. */
+const BUDGET = 12;
+/** When the turn began, by a clock that all threads share. */
+const STARTED = 13;
+/** A reading of the thread's CPU clock, and when it was made: at the start of a turn, or a moment before. */
+const MARK = 14;
+const MARK_CPU = 15;
+/** Written by the stall detector: the turn that has to be stopped, and 1 where it can read the thread's CPU clock at any time. */
+const STOP = 16;
+const STEADY = 17;
+/** Written by the stopper: the turn that it stopped, and its cell. */
+const STOPPED = 18;
+const STOPPED_CELL = 19;
+const FIELDS = 20;
+
+/** Words to wait on, behind the fields. The stopper waits on the first; it leaves its wait for good if the second is 1. */
+const WORDS = FIELDS * 2;
+const STOPPER_SIGNAL = WORDS;
+const STOPPER_LEAVES = WORDS + 1;
+/** The stall detector waits here while the lanes are quiet. */
+const DETECTOR_SIGNAL = WORDS + 2;
+const WORD_COUNT = 4;
+
+/** What the stopper needs to know, which is text in an isolate of its own; see sandbox/lane/cell/stopper.ts. */
+export const STOPPER_FIELDS = { TURN, CELL, STOP, STOPPED, STOPPED_CELL, STOPPER_SIGNAL, STOPPER_LEAVES } as const;
+
+/** A mark of the CPU clock is this old at most: reading the clock with every turn would cost more than a short turn. */
+const MARK_MS = 10;
 
 /** Purpose of a turn that belongs to no run. */
 export const TURN_OF = { background: 0, load: 1 } as const;
 
-export const LANE_STATUS_BYTES = FIELDS * Float64Array.BYTES_PER_ELEMENT;
+export const LANE_STATUS_BYTES = FIELDS * Float64Array.BYTES_PER_ELEMENT + WORD_COUNT * Int32Array.BYTES_PER_ELEMENT;
+
+/** By the clock that all threads share. */
+const sharedMs = (ms: number): number => performance.timeOrigin + ms;
 
 /** The lane's side, on the path of every call. */
 export class LaneStatus {
+  readonly memory: SharedArrayBuffer;
   readonly #at: Float64Array;
+  readonly #words: Int32Array;
+  /** When the CPU clock was last read, by this thread's clock. */
+  #markedMs = -Infinity;
 
   constructor(memory: SharedArrayBuffer, thread: number) {
-    this.#at = new Float64Array(memory);
+    this.memory = memory;
+    this.#at = fieldsOf(memory);
+    this.#words = new Int32Array(memory);
     this.#at[THREAD] = thread;
     this.#at[CPU_PRESSURE] ||= 1;
+  }
+
+  /** Is the turn of a cell with a stopper stopped when its CPU time is over, whatever the gateway does meanwhile? */
+  get isSteady(): boolean {
+    return this.#at[STEADY] === 1;
+  }
+
+  /** Has the stopper ended this cell? */
+  isStopped(cell: number): boolean {
+    return this.#at[STOPPED_CELL] === cell && this.#at[STOPPED]! > 0;
+  }
+
+  /** There is another cell in the slot. */
+  forgetStop(cell: number): void {
+    if (this.#at[STOPPED_CELL] === cell) this.#at[STOPPED] = 0;
+  }
+
+  /** Makes the stopper wait, or leave its wait. */
+  setStopperWaits(isWaiting: boolean): void {
+    Atomics.store(this.#words, STOPPER_LEAVES, isWaiting ? 0 : 1);
+    if (!isWaiting) signal(this.#words, STOPPER_SIGNAL);
   }
 
   /** Runnable threads per CPU: how much longer than its CPU time a turn may take at present. */
@@ -70,11 +128,23 @@ export class LaneStatus {
     this.#at[STEP] = step;
   }
 
-  enter(cell: number, limitMs: number): void {
+  /** `budgetMs`: CPU time; the turn is stopped when it is over, if there is a stopper. */
+  enter(cell: number, limitMs: number, budgetMs = Infinity, nowMs = performance.now()): void {
     const at = this.#at;
     at[CELL] = cell;
     at[LIMIT] = limitMs;
+    at[BUDGET] = budgetMs;
+    at[STARTED] = sharedMs(nowMs);
+    if (nowMs - this.#markedMs > MARK_MS) this.#mark(nowMs);
     at[TURN]! += 1;
+  }
+
+  #mark(nowMs: number): void {
+    const { user, system } = process.threadCpuUsage();
+    this.#at[MARK] = sharedMs(nowMs);
+    this.#at[MARK_CPU] = (user + system) / 1000;
+    if (nowMs - this.#markedMs > LIMITS.sandbox.watchQuietMs) signal(this.#words, DETECTOR_SIGNAL);
+    this.#markedMs = nowMs;
   }
 
   leave(): void {
@@ -95,27 +165,78 @@ export interface LaneSnapshot {
   readonly begun: number;
   readonly thread: number;
   readonly limitMs: number;
+  readonly budgetMs: number;
+  /** How long before the turn the thread's CPU clock was read, and what it showed. */
+  readonly markAgeMs: number;
+  readonly markCpuMs: number;
+}
+
+function fieldsOf(memory: SharedArrayBuffer): Float64Array {
+  return new Float64Array(memory, 0, FIELDS);
+}
+
+function signal(words: Int32Array, word: number): void {
+  Atomics.add(words, word, 1);
+  Atomics.notify(words, word);
 }
 
 /** The stall detector's side. */
 export function setCpuPressure(memory: SharedArrayBuffer, cpuPressure: number): void {
-  new Float64Array(memory)[CPU_PRESSURE] = cpuPressure;
+  fieldsOf(memory)[CPU_PRESSURE] = cpuPressure;
 }
 
 export function setTight(memory: SharedArrayBuffer): void {
-  new Float64Array(memory)[TIGHT] = 1;
+  fieldsOf(memory)[TIGHT] = 1;
+}
+
+export function setSteady(memory: SharedArrayBuffer): void {
+  fieldsOf(memory)[STEADY] = 1;
+}
+
+/** Has the stopper end this turn, if it still lasts. */
+export function stopTurn(memory: SharedArrayBuffer, turn: number): void {
+  fieldsOf(memory)[STOP] = turn;
+  signal(new Int32Array(memory), STOPPER_SIGNAL);
+}
+
+/** Resolves when the lane begins a turn after it was quiet. */
+export async function untilActive(memory: SharedArrayBuffer): Promise<void> {
+  const words = new Int32Array(memory);
+  await Atomics.waitAsync(words, DETECTOR_SIGNAL, Atomics.load(words, DETECTOR_SIGNAL)).value;
+}
+
+/** Ends `untilActive`, which would keep its caller in memory for as long as the process lives. */
+export function endWait(memory: SharedArrayBuffer): void {
+  signal(new Int32Array(memory), DETECTOR_SIGNAL);
+}
+
+/** Is the lane still in that turn? */
+export function isInTurn(memory: SharedArrayBuffer, turn: number): boolean {
+  return fieldsOf(memory)[TURN] === turn;
 }
 
 /** Growth by cell, as the lane has measured it; undefined: none yet. */
 export function growthOf(memory: SharedArrayBuffer): { cell: number; bytes: number; others: number } | undefined {
-  const at = new Float64Array(memory);
+  const at = fieldsOf(memory);
   const bytes = at[GREW_BYTES]!;
   return bytes > 0 ? { cell: at[GREW_CELL]!, bytes, others: Math.max(0, at[GREW_OTHERS]!) } : undefined;
 }
 
 export function readLaneStatus(memory: SharedArrayBuffer): LaneSnapshot {
-  const at = new Float64Array(memory);
+  const at = fieldsOf(memory);
   const turn = at[TURN]!;
   const [, cell, run, step, begun, thread, limitMs] = at as unknown as number[];
-  return { turn, isInside: turn % 2 === 1, cell: cell!, run: run!, step: step!, begun: begun!, thread: thread!, limitMs: limitMs! };
+  return {
+    turn,
+    isInside: turn % 2 === 1,
+    cell: cell!,
+    run: run!,
+    step: step!,
+    begun: begun!,
+    thread: thread!,
+    limitMs: limitMs!,
+    budgetMs: at[BUDGET]!,
+    markAgeMs: Math.max(0, at[STARTED]! - at[MARK]!),
+    markCpuMs: at[MARK_CPU]!,
+  };
 }

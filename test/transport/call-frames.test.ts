@@ -58,10 +58,10 @@ it("a run with a short event is one string", () => {
 it("a reply comes out as it went in", () => {
   const step = fc.record({ step: fc.nat(), status: fc.constantFrom(...STEP_STATUSES), wallUs: fc.nat(), cpuUs: fc.nat(), body: text });
   fc.assert(
-    fc.property(fc.nat(), fc.boolean(), fc.array(step), fc.integer({ min: 1, max: 32 }), (id, isLast, steps, batch) => {
-      const frame = writeReply(id, isLast, steps, batch);
+    fc.property(fc.nat(), fc.boolean(), fc.array(step), (id, isLast, steps) => {
+      const frame = writeReply(id, isLast, steps);
       expect(isCallFrame(frame)).toBe(true);
-      expect(readReply(frame)).toEqual({ id, isLast, batch, steps });
+      expect(readReply(frame)).toEqual({ id, isLast, steps });
     }),
   );
 });

@@ -4,7 +4,7 @@ import { ratio, reopened } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { creel } from "../../creel.ts";
 import { processFloor } from "../../floors/process.ts";
-import { POLICY_GATE } from "../../handlers.ts";
+import { TAILORING } from "../../handlers.ts";
 import { over, throughput } from "../../../src/cli/bench/measure.ts";
 
 export default {
@@ -12,10 +12,10 @@ export default {
   run: async (effort) => {
     const series = await reopened(
       [
-        () => creel(POLICY_GATE, { isolation: "process" }),
-        () => creel(POLICY_GATE, { isolation: "thread" }),
-        () => processFloor(POLICY_GATE),
-        () => processFloor(POLICY_GATE, { timed: false }),
+        () => creel(TAILORING, { isolation: "process" }),
+        () => creel(TAILORING, { isolation: "thread" }),
+        () => processFloor(TAILORING),
+        () => processFloor(TAILORING, { timed: false }),
       ],
       effort,
       (contestants, share) => throughput(contestants, share, 64),

@@ -32,7 +32,7 @@ export default {
       const series = await latency(contestants, effort, { samples: 10, callsPerSample: 1_000 });
       const [floor, ...subjects] = series;
       const ratios = subjects.map((subject, at) =>
-        ratio(`creel, ${INSTALLED[at]} installed / empty async call`, over(subject, floor), { atMost: 3 }),
+        ratio(`creel, ${INSTALLED[at]} installed / empty async call`, over(subject, floor), { atMost: 2 }),
       );
       return { ratios, series };
     }),

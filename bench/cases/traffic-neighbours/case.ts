@@ -28,7 +28,9 @@ async function crowd(what: string, effort: Effort): Promise<{ ratios: Ratio[]; s
     ratios: [
       ratio(`creel, thread / a message per call, 64 in flight, ${what}`, over(thread, floor), { atLeast: 1 }),
       ratio(`creel, process / a message per call, 64 in flight, ${what}`, over(process, floor), { atLeast: 1 }),
-      ...[thread, process].map((one) => ratio(`${one.name}: 90th / 10th percentile of blocks, ${what}`, [spread(one)], { atMost: 2 })),
+      ...[thread, process].map((one) =>
+        ratio(`${one.name}: 90th / 10th percentile of blocks, ${what}`, [spread(one)], { atMost: Math.max(2, spread(floor)) }),
+      ),
       ratio(`${floor.name}: 90th / 10th percentile of blocks, ${what}`, [spread(floor)]),
     ],
     series: [thread, process, floor].map((one) => ({ ...one, name: `${one.name} (${what})` })),

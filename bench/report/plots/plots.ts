@@ -2,7 +2,6 @@
 import type { CaseData, ReportData, SeriesData } from "../data.ts";
 import { bars } from "./bars.ts";
 import { lines } from "./lines.ts";
-import { ridges } from "./ridges.ts";
 import { roleOf } from "./theme.ts";
 
 export interface Plot {
@@ -11,25 +10,14 @@ export interface Plot {
   readonly svg: string;
 }
 
-/** A distribution of fewer is a few dots. */
-const MIN_SAMPLES = 60;
 /** So many other ways to do the same are a ladder. */
 const LADDER = 4;
 
+/** Curves only: what a case compares at one place is in its table. */
 export function plotsOf(one: CaseData): Plot[] {
-  const curves = one.curves
+  return one.curves
     .filter((curve) => curve.lines.some(({ points }) => points.length > 0))
     .map((curve): Plot => ({ file: `${slug(curve.what)}.svg`, title: curve.what, svg: lines(curve) }));
-  if (curves.length > 0) return curves;
-  const groups = Map.groupBy(one.series, ({ unit }) => unit);
-  return Array.from(groups)
-    .filter(([, series]) => series.length > 1)
-    .map(([unit, series]): Plot => {
-      const file = `${one.name}${groups.size > 1 ? `-${slug(unit)}` : ""}.svg`;
-      const isSpread = (unit === "µs" || unit === "ms") && series.every(({ samples }) => samples >= MIN_SAMPLES);
-      const draw = isSpread ? ridges : bars;
-      return { file, title: one.name, svg: draw(one.name.replaceAll("-", " "), one.question, series) };
-    });
 }
 
 function inTime({ curves, series }: CaseData): readonly SeriesData[] {

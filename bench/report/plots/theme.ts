@@ -30,7 +30,7 @@ const ground = (palette: readonly string[], back: string, ink: string, faint: st
 const STYLE = [
   `text{font:${FONT}px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}`,
   ".title{font-size:16px;font-weight:600}.small{font-size:11px}.rule,.axis{stroke-width:1}.line{fill:none;stroke-width:2.2;stroke-linejoin:round}",
-  ".fit{fill:none;stroke-width:1.2;stroke-dasharray:5 4;opacity:.75}.band{opacity:.18}.ridge{opacity:.75}.halo{stroke-width:1.4}",
+  ".fit{fill:none;stroke-width:1.2;stroke-dasharray:5 4;opacity:.75}.band{opacity:.18}.halo{stroke-width:1.4}",
   ground(LIGHT, "#ffffff", "#1f2328", "#59636e", "#e4e8ec"),
   `@media(prefers-color-scheme:dark){${ground(DARK, "#0d1117", "#e6edf3", "#9198a1", "#262c36")}}`,
 ].join("");

@@ -7,7 +7,6 @@ import { readAnswer, skipped } from "./answer.ts";
 import type { Read } from "./answer.ts";
 import { eligible, refused, report } from "./eligible.ts";
 import type { RunInput } from "./run-input.ts";
-import { NO_CONTEXT } from "./prepare.ts";
 import { withAttempt } from "./retry.ts";
 import { singleRoute, fansOf, isStale } from "./segments.ts";
 import type { HopRequest } from "./walk.ts";
@@ -24,14 +23,13 @@ export interface FanHop extends HopRequest {
 }
 
 export function fan(input: RunInput): Fan {
-  const { runId, cause, hook, eventText: event, contextText } = input;
+  const { runId, cause, hook, eventText: event, contextText: context } = input;
   const chosen = eligible(input);
   const barred = refused(input, chosen);
   const segments = fansOf(hook, barred ? chosen.filter((handler) => !barred.has(handler)) : chosen);
   return {
     hops: segments.flatMap((segment) => {
-      const { handlers, seesContext } = segment;
-      const context = seesContext ? contextText : NO_CONTEXT;
+      const { handlers } = segment;
       const request = { cause, from: 0, chains: false, attempt: 1, spentMs: 0, event, context };
       if (!isStale(segment)) return { lane: segment.lane, request: { ...request, route: segment.route }, handlers };
       return handlers.map((handler) => {

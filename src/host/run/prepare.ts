@@ -16,7 +16,7 @@ export interface Prepared {
 
 const NONE: Fields = Object.freeze({});
 
-/** The text of an empty context, or of one that no handler sees. */
+/** The text of an empty context. */
 export const NO_CONTEXT = "{}";
 
 /** What a hook's definition says about events and contexts, computed once: every call reads it. */

@@ -14,8 +14,6 @@ export interface Place {
 export interface Segment extends Place {
   readonly barred: undefined;
   readonly handlers: readonly Handler[];
-  /** Does one of them see the context? Otherwise it is not sent. */
-  readonly seesContext: boolean;
 }
 
 /** A handler that is not called. */
@@ -96,6 +94,5 @@ function remembered(plan: Plan, rows: readonly Handler[][], hook: AnyHook): read
 
 function segment(hook: AnyHook, handlers: readonly Handler[]): Segment {
   const { lane } = handlers[0]!.home;
-  const seesContext = handlers.some((handler) => handler.seesContext);
-  return { barred: undefined, lane, handlers, seesContext, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
+  return { barred: undefined, lane, handlers, route: lane.route(hook.name, modeOf(hook), handlers.map(stepOf)) };
 }

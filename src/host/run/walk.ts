@@ -17,7 +17,6 @@ import { eligible, refused, report } from "./eligible.ts";
 import { JUDGES } from "./judge.ts";
 import { RunCost } from "./run-cost.ts";
 import type { RunInput } from "./run-input.ts";
-import { NO_CONTEXT } from "./prepare.ts";
 import { FIRST, Retry, withAttempt } from "./retry.ts";
 import { isStale, segmentsOf, withSkipped } from "./segments.ts";
 import type { Skipped, Segment } from "./segments.ts";
@@ -120,7 +119,7 @@ export class Walk {
     this.#offset = offset;
     if (this.#called.length > 0) this.#sentMs = performance.now();
     const chains = this.#state.frozen.size === 0;
-    const context = segment.seesContext ? withAttempt(contextText, attempt) : NO_CONTEXT;
+    const context = withAttempt(contextText, attempt);
     return { lane, request: { cause, route, from: this.#at - offset, chains, attempt, spentMs, event: this.#event, context } };
   }
 

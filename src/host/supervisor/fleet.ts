@@ -181,6 +181,7 @@ export class Fleet {
   }
 
   #receive(lane: LaneClient, message: LaneMessage, bodies: string[]): void {
+    if (message.kind === "opened" && message.ok) this.#spare.need();
     if (message.kind !== "ready") return this.#options.message(lane, message, bodies);
     if (message.version !== PROTOCOL_VERSION) throw new RangeError(`protocol version ${message.version}`);
     this.#ready.add(lane.index);

@@ -14,8 +14,7 @@ import type { HostMessage, LaneMessage, Route } from "../../protocol/messages/ho
 import { afterLoss } from "./unit-loss.ts";
 import type { UnitLoss } from "./unit-loss.ts";
 import { Inbox } from "./inbox.ts";
-import { LaneRoutes } from "./lane-routes.ts";
-import { takeReply } from "./lane-run.ts";
+import { LaneRoutes, takeReply } from "./lane-run.ts";
 import type { Answers, PendingRun, Receiver, RunRequest } from "./lane-run.ts";
 import { Outbox } from "./outbox.ts";
 import { Overdue } from "./overdue.ts";
@@ -231,6 +230,7 @@ export class LaneClient {
   #settle(run: PendingRun, answers: Answers): void {
     if (!this.#pending.delete(run.id)) return;
     run.settled?.();
+    if (this.#pending.size === 0 && !this.#outbox.isPolling) this.#overdue.rest();
     run.receiver.answered(answers, this);
   }
 
@@ -256,7 +256,7 @@ export class LaneClient {
     run.chars = takeReply(reply, run.request.route, run.answers, run.chars);
     if (reply.isLast) {
       this.#overdue.answered += 1;
-      this.#settle(run, { steps: run.answers, lane: this.index, attempt: run.request.attempt, batch: reply.batch });
+      this.#settle(run, { steps: run.answers, lane: this.index, attempt: run.request.attempt });
     } else run.isPartlyAnswered = true;
     return reply.isLast;
   }

@@ -82,7 +82,7 @@ export class LaneMessages {
         const why = plugin.gatewayTime.measure(() => guestError(body, plugin.bundle));
         plugin.replacements += 1;
         this.#options.services.left(plugin, message.cell);
-        this.#options.events.publish("replaced", { plugin: plugin.id, why: why.message });
+        this.#options.events.publish("replaced", { plugin: plugin.id, why: why.message, code: why.code });
         strikeFault(plugin, why);
         if (COSTLY.has(why.code)) this.#options.plugins.slowDown(plugin, why.message);
       }

@@ -20,10 +20,9 @@ export interface Answers {
    * The unit was lost through no fault of theirs: the host has to retry the steps without an answer, up to this one.
    */
   readonly retry?: { readonly spentMs: number; readonly until: number };
-  /** Where it was, for how many-th time, and how many calls shared the entry into the cell. Missing: the host answered by itself. */
+  /** Where it was, and for how many-th time. Missing: the host answered by itself. */
   readonly lane?: number;
   readonly attempt?: number;
-  readonly batch?: number;
 }
 
 export type RunRequest = Omit<CallRequest, "id" | "route"> & { readonly route: Route; readonly attempt: number };
@@ -106,4 +105,62 @@ export function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): 
   const open = firstOpen(answers, from);
   if (open < route.steps.length) answers[open] = answer;
   return { steps: answers };
+}
+
+/**
+ * The routes of one lane. A route is a list of handlers that run together; the lane is told of it once, and runs then
+ * name it by number.
+ */
+export class LaneRoutes {
+  readonly #routes = new Map<string, Route>();
+  /** Routes that the unit which is connected at present knows. */
+  readonly #announced = new Set<number>();
+  #next = 0;
+
+  get(hook: string, mode: Route["mode"], steps: Route["steps"]): Route {
+    const key = keyOf(hook, mode, steps);
+    let route = this.#routes.get(key);
+    if (!route) {
+      route = { kind: "route", route: this.#next++, hook, mode, steps };
+      this.#routes.set(key, route);
+    }
+    return route;
+  }
+
+  isAnnounced({ route }: Route): boolean {
+    return this.#announced.has(route);
+  }
+
+  /** Keeps a route for the units to come. */
+  keep(route: Route): void {
+    this.#routes.set(keyOf(route.hook, route.mode, route.steps), route);
+  }
+
+  announced({ route }: Route): void {
+    this.#announced.add(route);
+  }
+
+  /** All routes, for a unit that has just connected. */
+  announceAll(): Route[] {
+    const routes = [...this.#routes.values()];
+    for (const route of routes) this.announced(route);
+    return routes;
+  }
+
+  disconnect(): void {
+    this.#announced.clear();
+  }
+
+  /** A cell is gone for good, and with it the routes through it. */
+  forget(cell: number): void {
+    for (const [key, { route, steps }] of this.#routes) {
+      if (!steps.some((step) => step[0] === cell)) continue;
+      this.#routes.delete(key);
+      this.#announced.delete(route);
+    }
+  }
+}
+
+function keyOf(hook: string, mode: Route["mode"], steps: Route["steps"]): string {
+  return `${hook} ${mode} ${steps.join(" ")}`;
 }

@@ -46,6 +46,11 @@ export class Outbox {
     return this.#isReady;
   }
 
+  /** Are replies polled for? So it is in a burst of calls. */
+  get isPolling(): boolean {
+    return this.#poller.isOn;
+  }
+
   /** Has the lane left so much unread that it gets no more? */
   get isChoked(): boolean {
     return (this.#link?.unsentBytes ?? 0) > LIMITS.frames.unreadBytes;
@@ -65,7 +70,7 @@ export class Outbox {
     this.#items.push(item);
     if (!this.#isReady) return;
     // The lane may start on these while the gateway makes more.
-    if (this.#items.length >= LIMITS.lane.batchCalls && !this.#isHeld) return this.#flush();
+    if (this.#items.length >= LIMITS.lane.callsAtOnce && !this.#isHeld) return this.#flush();
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     void SOON.then(this.#flushNow);

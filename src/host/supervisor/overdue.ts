@@ -34,12 +34,13 @@ export class Overdue {
   /** Messages from the lane, and runs that it has answered. */
   messages = 0;
   answered = 0;
-  #isWatching = false;
+  readonly #isTimeless: boolean;
+  #young: NodeJS.Timeout | undefined;
   #suspicion: NodeJS.Timeout | undefined;
 
   constructor(options: OverdueOptions) {
     this.#options = options;
-    this.#isWatching = options.isTimeless === true;
+    this.#isTimeless = options.isTimeless === true;
   }
 
   /** Is there a run that was sent a while ago, and is not answered? */
@@ -52,9 +53,14 @@ export class Overdue {
    * old get one.
    */
   watch(): void {
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    setTimeout(() => this.#timeOld(), LIMITS.call.youngRunMs).unref();
+    if (this.#young || this.#isTimeless) return;
+    this.#young = setTimeout(this.#timeOld, LIMITS.call.youngRunMs).unref();
+  }
+
+  /** No run is left, and none is expected at once: without the timer the gateway need not wake up again for this call. */
+  rest(): void {
+    clearTimeout(this.#young);
+    this.#young = undefined;
   }
 
   /** The unit is gone. */
@@ -63,11 +69,11 @@ export class Overdue {
     this.#suspicion = undefined;
   }
 
-  #timeOld(): void {
-    this.#isWatching = false;
+  readonly #timeOld = (): void => {
+    this.#young = undefined;
     this.#options.kick();
     for (const run of this.#options.pending.all()) if (!run.settled) this.#time(run);
-  }
+  };
 
   #time(run: PendingRun): void {
     const milliseconds = budgetOf(run.request) + LIMITS.sandbox.laneGraceMs;

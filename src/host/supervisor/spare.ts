@@ -1,4 +1,7 @@
-/** Trusted side: keeps a unit warm, so that the gap is short when one is lost. No plugin has run in it. */
+/**
+ * Trusted side: keeps a unit warm, so that the gap is short when one is lost. No plugin has run in it. It takes as much memory as a
+ * sandbox without plugins, so there is none until a plugin is loaded.
+ */
 import { LIMITS } from "../../protocol/limits.ts";
 import type { LaneUnit } from "./unit.ts";
 
@@ -7,7 +10,9 @@ export class Spare {
   readonly #isWanted: boolean;
   #unit: LaneUnit | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isFirst = true;
+  /** When the first unit was taken; 0: none was. */
+  #firstMs = 0;
+  #isNeeded = false;
   #isClosed = false;
 
   constructor(start: () => LaneUnit, isWanted: boolean) {
@@ -19,9 +24,16 @@ export class Spare {
     return this.#unit;
   }
 
+  /** A plugin is loaded: from now on there is something to protect. */
+  need(): void {
+    if (this.#isNeeded) return;
+    this.#isNeeded = true;
+    this.prepare(Math.max(0, this.#firstMs + LIMITS.sandbox.spareDelayMs - performance.now()));
+  }
+
   /** Starts a spare after a delay, unless there is one. */
   prepare(delayMs: number): void {
-    if (!this.#isWanted || this.#isClosed || this.#unit) return;
+    if (!this.#isWanted || !this.#isNeeded || this.#isClosed || this.#unit) return;
     this.#timer ??= setTimeout(() => this.fill(), delayMs).unref();
   }
 
@@ -29,8 +41,8 @@ export class Spare {
   take(): LaneUnit {
     const unit = this.#unit ?? this.#start();
     this.#unit = undefined;
-    this.prepare(this.#isFirst ? LIMITS.sandbox.spareDelayMs : LIMITS.sandbox.spareAgainMs);
-    this.#isFirst = false;
+    this.prepare(this.#firstMs === 0 ? LIMITS.sandbox.spareDelayMs : LIMITS.sandbox.spareAgainMs);
+    this.#firstMs ||= performance.now();
     return unit;
   }
 

@@ -82,7 +82,7 @@ export class Watchdog {
    */
   #look(): void {
     const isOverdue = this.#options.isOverdue();
-    const paceMs = isOverdue ? LIMITS.sandbox.superviseMs : LIMITS.sandbox.watchIdleMs;
+    const paceMs = isOverdue ? LIMITS.sandbox.superviseMs : LIMITS.sandbox.memoryMs;
     this.#timer = setTimeout(() => setImmediate(() => this.#timer && this.#look()), paceMs).unref();
     const bytes = this.#unit.rssBytes?.();
     if (bytes !== undefined && this.#checkMemory(bytes)) return;
@@ -126,8 +126,9 @@ export class Watchdog {
       return this.#replace({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: "a turn of a cell that is not in that lane" }) });
     // The sandbox reports the timeout that V8 was given. It cannot be longer than the longest one there is.
     const allowedMs = Math.min(turn.limitMs, turnMs(cpuMs));
-    const sight = this.#see(turn, turn.stalledMs >= allowedMs);
-    if (turn.stalledMs < allowedMs) return;
+    const isLate = turn.isStopped === true || turn.stalledMs >= allowedMs;
+    const sight = this.#see(turn, isLate);
+    if (!isLate) return;
     const isParked = sight.idleLooks >= LIMITS.sandbox.parkedLooks;
     if (!isParked && !isWedged(turn, sight, cpuMs, allowedMs)) {
       // No plugin is to blame for CPU time that the thread did not get.

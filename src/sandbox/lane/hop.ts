@@ -64,7 +64,8 @@ export class Hop implements Caller {
   #event: string;
   #chain: Chain | undefined;
   readonly #isFan: boolean;
-  /** The next step to start. */
+  /** The first step of this hop, and the next one to start. */
+  readonly #from: number;
   #next: number;
   /** Steps of a fan that are not answered. */
   #open = 0;
@@ -72,7 +73,6 @@ export class Hop implements Caller {
   #spentMs: number;
   /** Its last reply was sent, or the host has cancelled it. */
   isOver = false;
-  batch = 1;
   #replies: StepReply[] = [];
   #chars = 0;
   /** Of a chain: characters of all its results. Of a fan: characters of each cell's answers. */
@@ -90,6 +90,7 @@ export class Hop implements Caller {
     this.#event = run.event;
     this.#chains = run.chains;
     this.#isFan = route.mode === "fan" || route.mode === "gather";
+    this.#from = run.from;
     this.#next = run.from;
   }
 
@@ -100,11 +101,6 @@ export class Hop implements Caller {
     } else {
       this.#advance();
     }
-  }
-
-  /** The lane calls the first step in a batch. The answer comes through `settle`. */
-  joinBatch(): void {
-    this.#next += 1;
   }
 
   /** The host no longer wants it. */
@@ -139,12 +135,15 @@ export class Hop implements Caller {
   }
 
   #advance(): void {
-    while (this.#next < this.#route.steps.length) {
+    const { steps } = this.#route;
+    while (this.#next < steps.length) {
+      // Its plugin moved and the cell was dropped while an earlier handler was pending: the host knows where it lives now.
+      if (this.#next > this.#from && !this.#lane.slot(steps[this.#next]![0])) break;
       const step = this.#next++;
       const answer = this.#call(step);
       if (!answer) return this.#send(false);
       if (!this.#goesOn(step, answer) || this.#lane.mustReturn()) break;
-      if (this.#next < this.#route.steps.length && this.#lane.mustYield()) return this.#yield();
+      if (this.#next < steps.length && this.#lane.mustYield()) return this.#yield();
     }
     this.#send(true);
   }
@@ -219,7 +218,7 @@ export class Hop implements Caller {
   #send(isLast: boolean): void {
     if (this.isOver || (!isLast && this.#replies.length === 0)) return;
     this.isOver = isLast;
-    const frame = writeReply(this.id, isLast, this.#replies, this.batch);
+    const frame = writeReply(this.id, isLast, this.#replies);
     this.#replies = [];
     this.#chars = 0;
     this.#lane.reply(this, frame, isLast);

@@ -18,15 +18,15 @@ import { GuestCode } from "./cell/cell.ts";
 import { CellSlot } from "./cell/cell-slot.ts";
 import { DebugSlot } from "./cell/debug-slot.ts";
 import { Prewarm } from "./cell/prewarm.ts";
+import { Stopper } from "./cell/stopper.ts";
 import type { Slot, SlotEvents, SlotLane } from "./cell/slot-lane.ts";
 import { Hop, laneRoute } from "./hop.ts";
 import type { HopLane, LaneRoute } from "./hop.ts";
 import { callOf, messageOf, toItem } from "./items.ts";
 import type { Item } from "./items.ts";
 import { LaneClock } from "./lane-clock.ts";
-import { LaneLoop } from "./lane-loop.ts";
-import { Outbox } from "./outbox.ts";
-import type { OutboxSide } from "./outbox.ts";
+import { LaneLoop, Outbox } from "./lane-loop.ts";
+import type { OutboxSide } from "./lane-loop.ts";
 import { PrewarmHold } from "./prewarm-hold.ts";
 
 /** On one CPU, making cells on several threads takes a tenth longer than on one. */
@@ -48,6 +48,7 @@ export class Lane {
   readonly #main: Link<Frame>;
   readonly #sync: Link<Frame>;
   readonly #status: LaneStatus;
+  readonly #stopper: Stopper;
   readonly #slots = new Map<number, Slot>();
   readonly #routes = new Map<number, LaneRoute>();
   readonly #sides = new Map<Link<Frame>, Side>();
@@ -81,6 +82,7 @@ export class Lane {
     this.#main = main;
     this.#sync = sync;
     this.#status = status;
+    this.#stopper = new Stopper(status);
     this.#poller = new RequestPoller(
       main,
       () => status.cpuPressure,
@@ -132,6 +134,7 @@ export class Lane {
     await this.#prewarm[Symbol.asyncDispose]();
     for (const slot of this.#slots.values()) slot.dispose();
     this.#slots.clear();
+    this.#stopper.dispose();
     this.#loop.forgetSlots();
     this.#guest = new GuestCode("");
   }
@@ -161,7 +164,7 @@ export class Lane {
       const item = items[at]!;
       const run = callOf(item);
       if (run) {
-        at += this.#run(run, items, at, side) - 1;
+        this.#run(run, side);
       } else {
         const { header, bodies } = typeof item === "string" ? unpack(item) : (item as Unpacked);
         const message = header as HostMessage;
@@ -221,55 +224,15 @@ export class Lane {
     }
   }
 
-  /** Gives how many runs were served: runs behind this one may be batched with it. */
-  #run(run: CallRequest, items: readonly Item[], at: number, side: Side): number {
+  #run(run: CallRequest, side: Side): void {
     const route = this.#routes.get(run.route);
     if (!side.isSync) this.#status.begin(run.id);
     // The route was removed with one of its cells while the run was on its way.
-    if (!route) {
-      this.#outbox.push(side, writeReply(run.id, true, [{ step: run.from, ...REMOVED }]));
-      return 1;
-    }
-    if (at + 1 < items.length && canBatch(run, route) && !side.isSync) {
-      const count = this.#runBatch(run, route, items, at, side);
-      if (count > 0) return count;
-    }
+    if (!route) return this.#outbox.push(side, writeReply(run.id, true, [{ step: run.from, ...REMOVED }]));
     const hop = new Hop(side, route, run);
     hop.start();
-    this.#keepOpen(hop, side);
-    return 1;
-  }
-
-  /** Nearly all hops are over by now. One that is not may be cancelled. */
-  #keepOpen(hop: Hop, side: Side): void {
+    // Nearly all hops are over by now. One that is not may be cancelled.
     if (!hop.isOver) side.hops.set(hop.id, hop);
-  }
-
-  /** Serves as many of the next runs as may be batched. 0: this run cannot be. */
-  #runBatch(first: CallRequest, route: LaneRoute, items: readonly Item[], at: number, side: Side): number {
-    const step = route.steps[0]!;
-    const slot = this.#slots.get(step[0]);
-    if (!slot?.isBatchable) return 0;
-    const runs = [first];
-    let chars = first.event.length + first.context.length;
-    for (let next = at + 1; next < items.length && runs.length < LIMITS.lane.batchCalls; next++) {
-      const run = callOf(items[next]!);
-      if (run?.route !== route.route || !canBatch(run, route)) break;
-      chars += run.event.length + run.context.length;
-      if (chars > slot.batchBytes) break;
-      runs.push(run);
-    }
-    if (runs.length === 1) return 0;
-    const hops = runs.map((run) => new Hop(side, route, run));
-    for (const hop of hops) hop.joinBatch();
-    // Until the turn is over, any of them may have begun.
-    this.#status.begin(runs.at(-1)!.id);
-    const count = side.slot(step[0])!.callBatch(hops, runs, step);
-    this.#status.begin(runs[count - 1]!.id);
-    for (const hop of hops.slice(0, count)) this.#keepOpen(hop, side);
-    // The host can work on these replies while the lane makes the next calls.
-    if (side.outbox.length >= LIMITS.lane.batchCalls / 2) this.#outbox.flush();
-    return count;
   }
 
   #drop(cell: number): void {
@@ -286,6 +249,7 @@ export class Lane {
       guest: this.#guest,
       prewarm: this.#prewarm,
       status: this.#status,
+      stopper: this.#stopper,
       clock: this.#clock,
       turns: this.#loop.turns,
       events: this.#events,
@@ -306,9 +270,4 @@ export class Lane {
     const side = this.#sides.get(this.#main);
     if (side) this.#outbox.push(side, frame);
   }
-}
-
-/** A run of one handler that was not tried before. */
-function canBatch({ spentMs }: CallRequest, { mode, steps }: LaneRoute): boolean {
-  return mode === "chain" && steps.length === 1 && spentMs === 0;
 }

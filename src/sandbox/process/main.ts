@@ -43,6 +43,7 @@ const pool = startPool(endpoints);
 const stalls = startStallDetector(
   endpoints.map(({ laneStatus }) => laneStatus),
   notify,
+  { isSteady: true },
 );
 void pool.ended.then((why) => {
   notify({ kind: "ended", why });

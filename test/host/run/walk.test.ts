@@ -22,7 +22,6 @@ function input(lanes: readonly LaneClient[], failure: "open" | "closed" = "open"
     priority: 0,
     filter: undefined,
     needsAuthority: false,
-    seesContext: true,
     isReentrant: false,
     isDurable: false,
     budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },
@@ -171,21 +170,6 @@ it("a handler that has moved while the run was on its way is asked where it live
   expect(walk.next()).toMatchObject({ lane: old });
   Object.assign(given.plan[1]!.home, { lane: fresh, cell: 7 });
   expect(walk.next({ steps: [ok()] })).toMatchObject({ lane: fresh, request: { route: { steps: [[7, 0, 1_000, 100]] }, attempt: 1 } });
-});
-
-/** The contexts that are sent for a chain of handlers, of which some see it. */
-function contexts(...sees: boolean[]): string[] {
-  const given = input(same(sees.length));
-  for (const [at, seesContext] of sees.entries()) Object.assign(given.plan[at]!, { seesContext });
-  const asked: string[] = [];
-  const walk = new Walk({ ...given, contextText: `{"agentId":"main"}` });
-  for (let hop = walk.next(); hop; hop = walk.next({ steps: sees.map(() => ok()) })) asked.push(hop.request.context);
-  return asked;
-}
-
-it("a context travels only where a handler can see it", () => {
-  expect(contexts(false, false)).toEqual(["{}"]);
-  expect(contexts(false, true)).toEqual([`{"agentId":"main"}`]);
 });
 
 it.each([

@@ -1,7 +1,8 @@
 /** The fleet: a unit that dies is replaced, its lanes live on, what was not sent goes to the replacement, and a closed fleet stays closed. */
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { Fleet } from "../../../src/host/supervisor/fleet.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import { pack } from "../../../src/transport/frames.ts";
 import { writeReply } from "../../../src/transport/call-frames.ts";
 import { start } from "../../support/lane.ts";
 import { PlayedUnit } from "../../support/unit.ts";
@@ -141,9 +142,26 @@ it("a unit that crashes while a turn lasts in it did so inside that cell; one th
   await Promise.all([crashed.fleet.close(), killed.fleet.close()]);
 });
 
+const OPENED = { kind: "opened", cell: 1, loadMs: 1 } as const;
+
+it("no spare unit is started while no plugin is loaded: there is nothing to protect", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { fleet, units } = fleetOf(1, 1, true);
+  units[0]!.ready();
+  units[0]!.links[0]!.say(pack({ ...OPENED, ok: false }, "{}"));
+  await vi.advanceTimersByTimeAsync(10 * LIMITS.sandbox.spareDelayMs);
+  expect(units).toHaveLength(1);
+  units[0]!.links[0]!.say(pack({ ...OPENED, ok: true }, "{}"));
+  await vi.advanceTimersByTimeAsync(LIMITS.sandbox.spareDelayMs);
+  expect(units).toHaveLength(2);
+  await fleet.close();
+});
+
 it("the spare unit takes the place of one that is gone, and another spare is started", async () => {
   const { fleet, units } = fleetOf(1, 1, true);
   units[0]!.ready();
+  units[0]!.links[0]!.say(pack({ ...OPENED, ok: true }, "{}"));
   await vi.waitFor(() => expect(units).toHaveLength(2), { timeout: 5_000 });
   expect(units[1]!.links[0]!.sent).toEqual([]);
   units[0]!.die();

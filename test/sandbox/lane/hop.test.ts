@@ -12,7 +12,7 @@ import { Hop, laneRoute } from "../../../src/sandbox/lane/hop.ts";
 import type { HopLane } from "../../../src/sandbox/lane/hop.ts";
 
 /** Plays the lane: every cell answers at once with the next of `bodies`. Notes in order what the hop does. */
-function played(mode: Route["mode"], cells: readonly number[], bodies: readonly string[], event: object) {
+function played(mode: Route["mode"], cells: readonly number[], bodies: readonly string[], event: object, gone: readonly number[] = []) {
   const did: string[] = [];
   const replies: StepReply[] = [];
   const left = [...bodies];
@@ -32,7 +32,7 @@ function played(mode: Route["mode"], cells: readonly number[], bodies: readonly 
     }) as unknown as Slot;
   const lane: HopLane = {
     isSync: false,
-    slot,
+    slot: (cell) => (gone.includes(cell) ? undefined : slot(cell)),
     reply: (_, frame, isLast) => {
       const { steps } = readReply(frame);
       replies.push(...steps);
@@ -60,6 +60,13 @@ function played(mode: Route["mode"], cells: readonly number[], bodies: readonly 
 }
 
 const rewrite = (content: string): string => JSON.stringify({ content });
+
+it("a chain goes back to the host before a handler whose cell is gone, and fails only where the host sent it", () => {
+  const { did, replies } = played("chain", [1, 2, 3], [rewrite("a")], { content: "x" }, [2]);
+  expect(did).toEqual([`1 runs step 0 with {"content":"x"}`, "the last reply"]);
+  expect(replies.map(({ step, status }) => [step, status])).toEqual([[0, "ok"]]);
+  expect(played("chain", [2, 3], [], { content: "x" }, [2]).replies).toMatchObject([{ step: 0, status: "failed" }]);
+});
 
 it("a cell is charged when its short result has a long event written again, and the lane serves others before the next handler", () => {
   const { did } = played("chain", [1, 2], [rewrite("a"), rewrite("b")], { content: "x", blob: "y".repeat(100_000) });

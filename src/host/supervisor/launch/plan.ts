@@ -213,7 +213,7 @@ function wrapperState({ platform, tools }: Capabilities, { wrapper }: Attempt, f
   const remedies = [...new Set(meanings.map(({ fix }) => fix))];
   const install = missing("bwrap", tools).length > 0 && remedies.length === 0 ? ["install bubblewrap"] : [];
   const allow = remedies.length === 0 ? ["allow this user to create user namespaces"] : remedies;
-  return off(reasons.join("; "), `${[...install, ...allow].join(", or ")} (see docs/guides/operating.md#walls)`);
+  return off(reasons.join("; "), `${[...install, ...allow].join(", or ")} ("creel help operating" has more, under Walls)`);
 }
 
 function jitlessState({ isSource }: Capabilities, { jitless }: WallsWanted): LayerState {

@@ -15,8 +15,6 @@ export interface Caller {
   /** As the lane status shows it. */
   readonly run: number;
   readonly cause: number;
-  /** How many calls shared the entry into the cell; 1: it was not batched. */
-  batch: number;
   settle(step: number, answer: Answer): void;
 }
 

@@ -3,13 +3,12 @@
  * plugin, and replaces the cell when it has become unusable. Cells come and go; the slot, its callers and its counters
  * stay.
  */
-import type { CallRequest, StepStatus } from "../../../transport/call-frames.ts";
+import type { StepStatus } from "../../../transport/call-frames.ts";
 import type { Step } from "../../../protocol/messages/host-lane.ts";
 import { LIMITS, turnMs } from "../../../protocol/limits.ts";
 import { fitsBytes } from "../../../transport/frames.ts";
 import { answered, boundedError, errorJson, messageOf } from "../answer.ts";
 import type { Answer } from "../answer.ts";
-import { callBatch } from "./batch.ts";
 import type { Caller, Entry, PendingCall } from "./calls.ts";
 import { CallsWhileLoading } from "./calls-while-loading.ts";
 import { Cell } from "./cell.ts";
@@ -73,22 +72,8 @@ export class CellSlot implements Slot {
     return undefined;
   }
 
-  /** May calls be batched? The mail and the cost of a batch cannot be told apart by call, except for the last one. */
-  get isBatchable(): boolean {
-    return this.#turns.batchableTurns >= LIMITS.lane.batchableTurns && this.#state === "ready" && this.#turns.calls.size === 0;
-  }
-
-  /** How long the events and contexts of a batch may be together. */
-  get batchBytes(): number {
-    return Math.min(LIMITS.lane.batchBytes, this.#spec.limits.bytesIn);
-  }
-
   chargeSince(startedMs: number): void {
     this.#turns.meter.chargeSince(startedMs);
-  }
-
-  callBatch(callers: readonly Caller[], runs: readonly CallRequest[], step: Step): number {
-    return callBatch(this.#turns, callers, runs, step);
   }
 
   invoke(handle: number, cause: number, argument: string): void {
@@ -144,6 +129,7 @@ export class CellSlot implements Slot {
     const empty = this.#lane.prewarm.take(this.#spec.limits.heapMb);
     turns.cell = new Cell(this.#lane.guest, this.#spec, this.#lane.status, empty);
     const end = turns.cell.load(timeoutMs, volume);
+    if (!turns.cell.isGone) turns.cell.guardBy(this.#lane.stopper);
     turns.mayHaveMail = true;
     if (end.end === "result") return this.#loaded(true, end.text);
     if (end.end === "error") return this.#loaded(false, end.text);
@@ -191,7 +177,7 @@ export class CellSlot implements Slot {
       const { caller, at, step, event, context, entry } = next;
       const answer = this.#turns.call(caller, at, step, event, context, entry);
       if (answer) caller.settle(at, answer);
-      const mustWait = this.#lane.events.wasLong() || calls === LIMITS.lane.batchCalls;
+      const mustWait = this.#lane.events.wasLong() || calls === LIMITS.lane.callsAtOnce;
       if (mustWait) return this.#turns.queue.add({ call: undefined, run: () => this.#admit() });
     }
   }

@@ -47,8 +47,6 @@ export class CellTurns implements MailTurns {
   mayHaveMail = false;
   /** CPU budget of the last call. What the plugin does after its answer may take as much. */
   cpuMs: number = LIMITS.call.cpuMs;
-  /** How many turns in a row were quick, answered at once and left no mail. */
-  batchableTurns = 0;
 
   constructor(spec: CellSpec, lane: SlotLane, slot: TurnSlot) {
     this.spec = spec;
@@ -74,14 +72,14 @@ export class CellTurns implements MailTurns {
     const [, handler, wallMs, cpuMs] = step;
     this.cpuMs = cpuMs;
     const number = callNumber(caller.cause, handler);
-    const timeoutMs = Math.min(wallMs, turnMs(cpuMs, this.status.cpuPressure));
+    const timeoutMs = Math.min(wallMs, this.turnMs(cpuMs));
+    this.cell!.budgetMs = this.#budgetMs(cpuMs);
     meter.begin();
     this.status.attribute(caller.run, at);
     const end = this.#dispatch(number, event, context, timeoutMs, entry);
     const cpuUs = meter.end();
     const { tookMs } = meter;
     this.mayHaveMail = true;
-    this.batchableTurns = meter.isQuick ? this.batchableTurns + 1 : 0;
     // The turn ended before V8 was told to stop it, but it used up its CPU budget.
     if (cpuUs > cpuMs * 1000 && isAnswer(end)) return { status: "cpu", wallMs: tookMs, cpuUs, body: outOfCpu(cpuMs) };
     switch (end.end) {
@@ -94,6 +92,12 @@ export class CellTurns implements MailTurns {
       default:
         return this.#await({ number, caller, at, step, startedMs: meter.startedMs, cpuUs, ...NEW_CALL, isStarting: true }, end);
     }
+  }
+
+  /** How long isolated-vm lets a turn run. If its CPU time is watched from outside, it is stopped earlier. */
+  turnMs(cpuMs: number): number {
+    const { isSteady, cpuPressure } = this.status;
+    return turnMs(cpuMs, isSteady && this.#lane.stopper.has(this.spec.cell) ? LIMITS.call.backstopPressure : cpuPressure);
   }
 
   /** Calls a function that the plugin handed out. The host does not wait for it; a failure is logged. */
@@ -139,7 +143,8 @@ export class CellTurns implements MailTurns {
     const cpuMs = owner?.step[3] ?? this.cpuMs;
     meter.begin(owner === undefined);
     const leftMs = owner ? Math.max(1, owner.step[2] - (performance.now() - owner.startedMs)) : Infinity;
-    const timeoutMs = Math.min(turnMs(cpuMs, this.status.cpuPressure), leftMs);
+    const timeoutMs = Math.min(this.turnMs(cpuMs), leftMs);
+    this.cell.budgetMs = this.#budgetMs(Math.max(1, cpuMs - (owner?.cpuUs ?? 0) / 1000));
     if (owner) this.status.attribute(owner.caller.run, owner.at);
     const end = this.cell.enterLater(turn, timeoutMs);
     const cpuUs = meter.end(owner !== undefined);
@@ -155,6 +160,8 @@ export class CellTurns implements MailTurns {
    */
   afterTurn(end: TurnEnd, cpuMs: number, spentUs: number, owner?: PendingCall, number = owner?.number ?? 0): void {
     switch (end.end) {
+      case "cpu":
+        return this.replace("cpu", outOfCpu(cpuMs), owner);
       case "timeout":
         return this.replace(...overrun(cpuMs, spentUs, owner), owner);
       case "memory":
@@ -174,7 +181,6 @@ export class CellTurns implements MailTurns {
   }
 
   rejected(detail: string, number: number): void {
-    this.batchableTurns = 0;
     this.mail.log(3, causeOf(number), `unhandled rejection: ${detail}`);
   }
 
@@ -196,9 +202,9 @@ export class CellTurns implements MailTurns {
     const cell = this.cell!;
     this.cell = undefined;
     this.mayHaveMail = false;
-    this.batchableTurns = 0;
     this.#stop();
     this.mail.deliverLog(cell.drainMail());
+    this.#lane.stopper.remove(this.spec.cell);
     cell.dispose();
   }
 
@@ -210,9 +216,18 @@ export class CellTurns implements MailTurns {
 
   dispose(): void {
     this.#stop();
+    this.#lane.stopper.remove(this.spec.cell);
     this.cell?.dispose();
     this.cell = undefined;
     this.#crash("the plugin was removed");
+  }
+
+  /**
+   * The CPU time at which the stall detector may have the turn stopped. Without a stopper nobody would do it, and the host would take a
+   * plain loop for one that V8 cannot stop.
+   */
+  #budgetMs(cpuMs: number): number {
+    return this.#lane.stopper.has(this.spec.cell) ? cpuMs : Infinity;
   }
 
   get #isUp(): boolean {
@@ -229,7 +244,6 @@ export class CellTurns implements MailTurns {
   /** The handler did not answer at once. Its answer may be in the mail already. */
   #await(call: PendingCall, end: TurnEnd): Answer | undefined {
     const [, , , cpuMs] = call.step;
-    this.batchableTurns = 0;
     this.calls.add(call);
     this.afterTurn(end, cpuMs, call.cpuUs, call);
     if (!call.early && call.cpuUs > cpuMs * 1000) this.replace("cpu", outOfCpu(cpuMs), call);
@@ -254,9 +268,9 @@ export class CellTurns implements MailTurns {
 
   #readMail({ isFine, text }: Mail): void {
     this.mayHaveMail = false;
+    if (!isFine && this.status.isStopped(this.spec.cell)) return this.replace("cpu", outOfCpu(this.cpuMs));
     if (!isFine) return this.replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.spec.limits.heapMb }));
     if (text === undefined) return;
-    this.batchableTurns = 0;
     if (text.length > LIMITS.lane.mailMeasuredChars) return this.meter.measure(() => this.#deliverAll(text));
     this.#deliverAll(text);
   }

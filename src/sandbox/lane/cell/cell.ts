@@ -1,6 +1,6 @@
 /**
  * Untrusted side, lane thread: a cell is one isolate with one plugin. The one file that imports isolated-vm, beside
- * debug-cell.ts for plugins that are inspected. It enters the isolate synchronously, with a timeout wherever plugin code can run, and returns text and numbers. It classifies
+ * stopper.ts and debug-cell.ts (for plugins that are inspected). It enters the isolate synchronously, with a timeout wherever plugin code can run, and returns text and numbers. It classifies
  * errors of isolated-vm by its own clocks and flags, never by their messages, which a plugin can imitate.
  */
 import ivm from "isolated-vm";
@@ -13,13 +13,14 @@ import { LIBRARY_MARK } from "../../../protocol/guest-surface/surface.ts";
 import { BOOTSTRAP, loadArguments, plainText, scriptOptions, wrapped } from "./cell-load.ts";
 import { noteCopied } from "./garbage.ts";
 import { beginTurn, endTurn, forgetCell } from "./memory-growth.ts";
+import type { Stopper } from "./stopper.ts";
 
 export type TurnEnd =
   /** The handler returned nothing, or its promise is pending. */
   | { end: "nothing" | "pending" }
   | { end: "result" | "error"; text: string }
   /** V8 terminated the turn, or the isolate is gone: the cell must be replaced. */
-  | { end: "timeout" | "memory" | "broken"; detail: string }
+  | { end: "timeout" | "cpu" | "memory" | "broken"; detail: string }
   /**
    * The turn ended with an unhandled rejection, which isolated-vm throws. The answer, if there is one, comes from
    * `drainMail`.
@@ -153,6 +154,8 @@ export class Cell {
   readonly #context: ivm.Context;
   readonly #library: ivm.ExternalCopy<string>;
   readonly #timed = { timeout: 0 };
+  /** CPU time in milliseconds that the next turn may use. */
+  budgetMs = Infinity;
   /** The last turn left mail before it returned. Microtasks may have left more since. */
   hasMail = false;
   /** `drainMail` has failed: a second attempt would take as long again. */
@@ -163,6 +166,7 @@ export class Cell {
   constructor(guest: GuestCode, spec: CellSpec, laneStatus: LaneStatus, empty = EmptyCell.make(guest, spec.limits.heapMb)) {
     this.#spec = spec;
     this.#laneStatus = laneStatus;
+    laneStatus.forgetStop(spec.cell);
     this.#library = guest.library;
     this.#isolate = empty.isolate;
     this.#context = empty.context;
@@ -172,6 +176,11 @@ export class Cell {
     this.#observe = empty.entry("observe");
     this.#mail = empty.entry("mail");
     this.#other = empty.entry("enter");
+  }
+
+  /** Whoever can end its turns from outside gets to know its isolate. */
+  guardBy(stopper: Stopper): void {
+    stopper.add(this.#spec.cell, this.#isolate);
   }
 
   get isGone(): boolean {
@@ -198,7 +207,7 @@ export class Cell {
     try {
       // V8 cannot interrupt compiling, so the lane status must show the cell.
       this.#laneStatus.attribute(0, TURN_OF.load);
-      this.#laneStatus.enter(this.#spec.cell, timeoutMs);
+      this.#laneStatus.enter(this.#spec.cell, timeoutMs, this.budgetMs);
       const script = this.#isolate.compileScriptSync(wrapped(this.#spec.code), scriptOptions(this.#spec.plugin));
       // Evaluates to the wrapper function; no plugin code runs yet.
       factory = script.runSync(this.#context, { reference: true, timeout: timeoutMs });
@@ -217,11 +226,6 @@ export class Cell {
 
   dispatch(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
     return this.#enter(this.#dispatch, [call, event, context], timeoutMs);
-  }
-
-  /** Several calls in one turn: number, event and context of each. The result is mail. */
-  batch(calls: readonly (number | string)[], timeoutMs: number): TurnEnd {
-    return this.#enter(this.#other, [ENTRY.batch, ...calls], timeoutMs);
   }
 
   observe(call: number, event: string, context: string, timeoutMs: number): TurnEnd {
@@ -260,9 +264,9 @@ export class Cell {
   }
 
   /** Like `mail`, but with a timeout: after an abnormal end of a turn, code that it left behind may run. */
-  drainMail(isBatch = false): Mail {
+  drainMail(): Mail {
     if (this.#isMute || this.#isolate.isDisposed) return SILENCE;
-    const mail = this.#briefly([ENTRY.drainMail, isBatch]);
+    const mail = this.#briefly([ENTRY.drainMail]);
     this.#isMute = !mail.isFine;
     return mail;
   }
@@ -279,7 +283,7 @@ export class Cell {
     const { isTight } = this.#laneStatus;
     if (isTight) beginTurn();
     this.#isSettled = false;
-    this.#laneStatus.enter(this.#spec.cell, timeoutMs);
+    this.#laneStatus.enter(this.#spec.cell, timeoutMs, this.budgetMs, started);
     try {
       returned = entry.applySync(undefined, args as never, this.#timed);
     } catch (error) {
@@ -318,7 +322,10 @@ export class Cell {
   }
 
   #classify(error: unknown, elapsedMs: number): TurnEnd {
-    if (this.#isolate.isDisposed) return { end: "memory", detail: "the heap limit was reached" };
+    if (this.#isolate.isDisposed) {
+      if (this.#laneStatus.isStopped(this.#spec.cell)) return { end: "cpu", detail: "the turn was stopped" };
+      return { end: "memory", detail: "the heap limit was reached" };
+    }
     if (elapsedMs >= this.#timed.timeout) return { end: "timeout", detail: "the turn was terminated" };
     return { end: "rejection", detail: plainText(error) };
   }

@@ -24,10 +24,8 @@ import type { Slot, SlotLane } from "./slot-lane.ts";
 export class DebugSlot implements Slot, MailTurns {
   readonly calls = new Calls();
   readonly queue: TurnQueue;
-  // Mail is read after every turn, and calls are never batched.
+  // Mail is read after every turn.
   readonly isQuick = false;
-  readonly isBatchable = false;
-  readonly batchBytes = 0;
   readonly mayHaveMail = false;
   readonly hasMail = false;
   readonly #spec: CellSpec;
@@ -85,10 +83,6 @@ export class DebugSlot implements Slot, MailTurns {
 
   // A debugged cell has its process to itself.
   chargeSince(): void {}
-
-  callBatch(): number {
-    return 0;
-  }
 
   invoke(handle: number, cause: number, argument: string): void {
     const number = callNumber(cause, INVOKED);

@@ -2,7 +2,6 @@
  * Untrusted side, lane thread: what a cell slot gets from its lane, and what a lane needs of a slot. Types only, so
  * that the parts of a slot need not import each other.
  */
-import type { CallRequest } from "../../../transport/call-frames.ts";
 import type { Step } from "../../../protocol/messages/host-lane.ts";
 import type { LaneStatus } from "../../../transport/lane-status.ts";
 import type { Answer } from "../answer.ts";
@@ -11,6 +10,7 @@ import type { QueuedTurns } from "../queued-turns.ts";
 import type { Caller, Entry } from "./calls.ts";
 import type { GuestCode } from "./cell.ts";
 import type { Prewarm } from "./prewarm.ts";
+import type { Stopper } from "./stopper.ts";
 
 /** What a slot tells its lane. `cell` is the host's number of the slot. */
 export interface SlotEvents {
@@ -38,13 +38,9 @@ export interface SlotEvents {
 export interface Slot {
   /** The last turn was short. */
   readonly isQuick: boolean;
-  readonly isBatchable: boolean;
-  readonly batchBytes: number;
   readonly mayHaveMail: boolean;
   readonly hasMail: boolean;
   /** Undefined: there is no cell, or it was measured less than a second ago. */
-  heapBytes?(): number | undefined;
-  /** Of a cell that may be asked between turns. */
   heapBytes?(): number | undefined;
   load(): void;
   setPaused(isPaused: boolean): void;
@@ -53,7 +49,6 @@ export interface Slot {
   call(caller: Caller, at: number, step: Step, event: string, context: string, entry: Entry): Answer | undefined;
   /** Charges the cell for work that the lane has done because of it since then. */
   chargeSince(startedMs: number): void;
-  callBatch(callers: readonly Caller[], runs: readonly CallRequest[], step: Step): number;
   invoke(handle: number, cause: number, argument: string): void;
   respond(request: number, isOk: boolean, text: string): void;
   abandon(caller: Caller): void;
@@ -66,6 +61,7 @@ export interface SlotLane {
   readonly guest: GuestCode;
   readonly prewarm: Prewarm;
   readonly status: LaneStatus;
+  readonly stopper: Stopper;
   readonly clock: LaneClock;
   readonly turns: QueuedTurns;
   readonly events: SlotEvents;

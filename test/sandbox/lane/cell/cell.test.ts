@@ -6,7 +6,6 @@ import { guestCode } from "../../../../src/bundler/guest-code.ts";
 import { LaneStatus, LANE_STATUS_BYTES } from "../../../../src/transport/lane-status.ts";
 import { LIMITS } from "../../../../src/protocol/limits.ts";
 import { callNumber, readMail } from "../../../../src/protocol/messages/mail.ts";
-import type { MailItem } from "../../../../src/protocol/messages/mail.ts";
 import { Cell, GuestCode } from "../../../../src/sandbox/lane/cell/cell.ts";
 import { FACTS } from "../../../support/guest-facts.ts";
 
@@ -51,34 +50,6 @@ it("the heap of a cell whose last turn ended by itself can be asked for", async 
   cell.dispatch(callNumber(1, 0), "{}", "{}", TURN_MS);
   expect(cell.heapBytes()).toBeGreaterThan(0);
   cell.dispose();
-});
-
-/** The mail of a batch of three calls that was stopped because of the second, after this many calls were begun. */
-async function mailOf(handler: string, begun: number): Promise<MailItem[]> {
-  const calls = [callNumber(1, 0), "{}", "", callNumber(2, 0), '{"loops":true}', "", callNumber(3, 0), "{}", ""];
-  let items: MailItem[] = [];
-  // The guest ends a batch when its clock ticks: then fewer calls are begun, perhaps not even the one that loops.
-  for (let tries = 0; tries < 20 && items.at(-1)?.a !== begun; tries++) {
-    const cell = await loaded(handler);
-    const { end } = cell.batch(calls, TURN_MS);
-    items = end === "timeout" ? readMail(cell.drainMail(true).text ?? "\n") : [];
-    cell.dispose();
-  }
-  return items;
-}
-
-it.each([
-  ["in the middle of a call", "(event) => { if (event.loops) for (;;); return event; }", ["r", "b"], 2],
-  [
-    "behind its calls",
-    "(event) => { if (event.loops) Promise.resolve().then(() => { for (;;); }); return event; }",
-    ["r", "r", "r", "b"],
-    3,
-  ],
-])("the mail of a batch that was stopped %s has the answers so far, and how many calls were begun", async (_, handler, kinds, begun) => {
-  const items = await mailOf(handler, begun);
-  expect(items.map(({ kind }) => kind)).toEqual(kinds);
-  expect(items.at(-1)!.a).toBe(begun);
 });
 
 it("long texts that came out of a cell are freed, however little V8 sees of them", async () => {
