@@ -1,8 +1,8 @@
 /**
  * What sandboxing costs in a real OpenClaw gateway: a turn with a tool call and eight hooks, with the plugin disabled, native and
  * sandboxed, interleaved in one gateway by hot reloads; the same gateway's start, and its memory. `npm run build`, then
- * `node -C source scripts/openclaw-turns.ts [rounds] [turns] [starts]`; 15 rounds of 5 turns are 75 turns of each kind. It runs for minutes and
- * uses the OpenClaw of test/openclaw/gateway. The numbers are in docs/guides/openclaw.md.
+ * `node -C source scripts/openclaw-turns.ts [rounds] [turns] [starts]`; the last line is the verdict. 15
+ * rounds of 5 turns are 75 turns of each kind. It runs for minutes and uses the OpenClaw of test/openclaw/gateway. The numbers are in docs/guides/openclaw.md.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -53,6 +53,14 @@ const rssMb = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync
 
 function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
+}
+
+function judged(value: number, atMost: number): object {
+  return { value, atMost, isMet: value <= atMost };
+}
+
+function rounded(_: string, value: unknown): unknown {
+  return typeof value === "number" ? Math.round(value * 100) / 100 : value;
 }
 
 try {
@@ -119,8 +127,22 @@ try {
       ),
       load: loadavg()[0],
     };
-    console.log(JSON.stringify(line, (_, value: unknown) => (typeof value === "number" ? Math.round(value * 100) / 100 : value)));
+    console.log(JSON.stringify(line, rounded));
   }
+  const median = of((one) => quantile(times[one], 0.5));
+  const start = of((one) => quantile(readyMs[one], 0.5));
+  const verdict = {
+    turnToNone: judged(median.sandboxed / median.none, 1.1),
+    turnToNative: judged(median.sandboxed / median.native, 1.07),
+    startMoreMs: judged(start.sandboxed - start.none, 1_000),
+    turns: times.sandboxed.length,
+    sandboxMb: quantile(
+      memory.sandboxed.map(({ sandboxMb }) => sandboxMb),
+      0.5,
+    ),
+    load: loadavg()[0],
+  };
+  console.log(JSON.stringify({ verdict }, rounded));
 } catch (error) {
   console.error(gateway.log.slice(-4_000));
   throw error;

@@ -26,6 +26,7 @@ export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<Gateway
   const facts = shimFacts.parse(given);
   const shared = sharedHost();
   const attachment = { facts, api, sdk };
+  shared.admit(attachment);
   registerHooks(attachment, shared);
   registerInternal(attachment, shared);
   registerDerived(attachment, shared);

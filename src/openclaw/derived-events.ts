@@ -32,6 +32,14 @@ export function registerDerived(attachment: Attachment, shared: SharedHost): voi
     const stop = startToolBridge({ emit }, (listener) => api.runtime.events!.onAgentEvent(listener));
     api.lifecycle?.onDispose?.(stop);
   }
+  if (has("agent:event") && api.registrationMode === "full" && api.runtime.events && seesConversations)
+    api.lifecycle?.onDispose?.(
+      api.runtime.events.onAgentEvent((event: Fields) => {
+        const { runId, seq, stream, ts, data, sessionKey, agentId } = event;
+        const context = { runId, seq, stream, ts, data, sessionKey, agentId };
+        emit("agent:event", { type: "agent", action: "event", sessionKey: sessionKey ?? "", timestamp: new Date(), context });
+      }),
+    );
   if (has("beforeTurn", "afterTurn", "onTurnError") && seesConversations) turns(attachment, run, emit);
   if (has("before_agent_start")) agentStart(attachment, run);
 }

@@ -1,6 +1,7 @@
-/** Trusted side: tools, commands and gateway methods of a sandboxed plugin, offered to OpenClaw in the plugin's name. */
+/** Trusted side: tools, commands, gateway methods, HTTP routes and command lines of a sandboxed plugin, offered to OpenClaw in the plugin's name. */
 import type { FunctionOutcome } from "../protocol/messages/functions.ts";
-import type { Fields, GatewayTool } from "./gateway-api.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CliProgram, Fields, GatewayTool } from "./gateway-api.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
 import type { ShimFunction } from "./shim-facts.ts";
 
@@ -30,6 +31,38 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
       },
       typeof about.scope === "string" ? { scope: about.scope } : {},
     );
+  for (const { name, about } of of("route")) {
+    const { auth, match } = about as { auth: "gateway" | "plugin"; match: "exact" | "prefix" };
+    const handler = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+      const host = await shared.ready(attachment);
+      return (await import("../sdk/gateway/http-routes.ts")).serveRoute(
+        host,
+        { name, plugin: facts.id, about: { auth, match } },
+        request,
+        response,
+      );
+    };
+    api.registerHttpRoute?.({ path: name, auth, match, handler });
+  }
+  for (const { name, about } of of("cli")) {
+    const description = text(about.description) ?? `${name} of ${facts.name}`;
+    api.registerCli?.(({ program }) => void cliOf(program, name, description, attachment, shared), {
+      descriptors: [{ name, description, hasSubcommands: true }],
+    });
+  }
+}
+
+/** Everything behind the name goes to the plugin, which reads it. */
+function cliOf(program: CliProgram, name: string, description: string, attachment: Attachment, shared: SharedHost): CliProgram {
+  const command = program.command(name).description(description).helpOption(false).allowUnknownOption().allowExcessArguments();
+  return command.action(async (_, { args }) => {
+    const host = await shared.ready(attachment);
+    const outcome = await host.call({ cli: name, plugin: attachment.facts.id }, { argv: args });
+    const { exitCode, stdout, stderr } = Object(valueOf(outcome)) as { exitCode?: number; stdout?: string; stderr?: string };
+    process.stdout.write(stdout ?? "");
+    process.stderr.write(stderr ?? "");
+    process.exitCode = exitCode ?? 0;
+  });
 }
 
 function toolOf(attachment: Attachment, shared: SharedHost, { name, about }: ShimFunction, ctx: Fields): GatewayTool {

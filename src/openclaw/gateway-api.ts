@@ -2,6 +2,8 @@
  * Trusted side: the part of OpenClaw's plugin API that the bridge uses. Written by hand, because Creel does not depend on OpenClaw;
  * test/openclaw runs it against the real gateway.
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
+
 export type Fields = Record<string, unknown>;
 
 /** What OpenClaw's configuration says about one plugin. */
@@ -45,6 +47,16 @@ export interface MethodRequest {
   readonly respond: (ok: boolean, payload?: unknown, error?: unknown) => void;
 }
 
+/** Of commander, what a command needs that passes everything on. */
+export interface CliProgram {
+  command(name: string): CliProgram;
+  description(text: string): CliProgram;
+  helpOption(isThere: false): CliProgram;
+  allowUnknownOption(): CliProgram;
+  allowExcessArguments(): CliProgram;
+  action(run: (options: unknown, command: { readonly args: readonly string[] }) => Promise<void>): CliProgram;
+}
+
 export interface GatewayApi {
   readonly id: string;
   readonly registrationMode: string;
@@ -65,6 +77,18 @@ export interface GatewayApi {
   registerTool(factory: (ctx: Fields) => GatewayTool[], options: { names: string[]; optional?: boolean }): void;
   registerCommand(command: Fields & { handler(ctx: Fields): Promise<unknown> }): void;
   registerGatewayMethod(method: string, handler: (request: MethodRequest) => Promise<void>, options?: { scope?: string }): void;
+  registerHttpRoute?(route: {
+    path: string;
+    auth: "gateway" | "plugin";
+    match: "exact" | "prefix";
+    handler(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+  }): void;
+  registerCli?(
+    registrar: (ctx: { program: CliProgram }) => void,
+    options: { descriptors: { name: string; description: string; hasSubcommands: boolean }[] },
+  ): void;
+  readonly session?: { readonly workflow?: { enqueueNextTurnInjection?(injection: Fields): Promise<{ enqueued: boolean; id: string }> } };
+  readonly agent?: { readonly events?: { emitAgentEvent?(event: Fields): { emitted: boolean; reason?: string } } };
   registerService(service: { id: string; start(): Promise<void>; stop(): Promise<void> }): void;
 }
 

@@ -12,6 +12,7 @@ const DERIVED: ReadonlySet<string> = new Set([
   "tool:update",
   "tool:result",
   "tool",
+  "agent:event",
   "beforeTurn",
   "afterTurn",
   "onTurnError",

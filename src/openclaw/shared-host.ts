@@ -34,10 +34,32 @@ export class SharedHost {
   readonly #live = new Map<string, Live>();
   /** Instances that OpenClaw has disposed of: their handlers may still be called, and must not bring the plugin back. */
   readonly #gone = new WeakSet<Attachment>();
+  /** Registrations in their order, and by plugin the last one when its live instance went: older ones must not bring it back, either. */
+  readonly #numbers = new WeakMap<Attachment, number>();
+  readonly #retired = new Map<string, number>();
+  #registrations = 0;
   #host: Host | undefined;
   #opening: Promise<Host> | undefined;
   #config: CreelConfig = {};
   #sessions: SessionLink | undefined;
+
+  /**
+   * Throws when the host in this process has another state folder: it does not have the plugin, and one process opens one host. A shim of
+   * another Creel is served by the Creel that came first, until the gateway is restarted.
+   */
+  admit(attachment: Attachment): void {
+    const { id, stateDir, bridge } = attachment.facts;
+    this.#numbers.set(attachment, (this.#registrations += 1));
+    const first = [...this.#live.values()].find((one) => one.attachment.facts.id !== id);
+    if (!first) return;
+    const { facts } = first.attachment;
+    if (facts.stateDir !== stateDir)
+      throw new Error(
+        `"${id}" was moved with the state folder ${stateDir}, and this gateway's sandbox has ${facts.stateDir}; move it again`,
+      );
+    if (facts.bridge !== bridge)
+      attachment.api.logger.warn(`creel: ${id} was moved by ${bridge}; ${facts.bridge} serves it until the gateway is restarted`);
+  }
 
   /** A full registration: from now on the plugin has these facts and settings. An open host loads it again. */
   attach(attachment: Attachment): void {
@@ -53,6 +75,7 @@ export class SharedHost {
     this.#gone.add(attachment);
     if (this.#live.get(id)?.attachment !== attachment) return;
     this.#live.delete(id);
+    this.#retired.set(id, this.#registrations);
     if (this.#live.size === 0) return this.#close();
     try {
       this.#host?.disable(id);
@@ -65,7 +88,8 @@ export class SharedHost {
   async ready(attachment: Attachment): Promise<Host> {
     const { id } = attachment.facts;
     if (!this.#live.has(id)) {
-      if (this.#gone.has(attachment)) throw new Error(`creel: "${id}" was unloaded`);
+      const isOld = (this.#numbers.get(attachment) ?? 0) <= (this.#retired.get(id) ?? -1);
+      if (isOld || this.#gone.has(attachment)) throw new Error(`creel: "${id}" was unloaded`);
       this.attach(attachment);
     }
     const host = this.#host ?? (await this.open(attachment.api));
@@ -82,15 +106,21 @@ export class SharedHost {
   }
 
   open(api: GatewayApi): Promise<Host> {
-    this.#opening ??= this.#open(api).then(
-      (host) => (this.#host = host),
+    if (this.#opening) return this.#opening;
+    const opening = this.#open(api).then(
+      (host) => {
+        // The last shim may be gone by now: then `#close` ends this host, and a later shim opens its own.
+        if (this.#opening === opening) this.#host = host;
+        return host;
+      },
       (error: unknown) => {
         // The next call tries again.
-        this.#opening = undefined;
+        if (this.#opening === opening) this.#opening = undefined;
         throw error;
       },
     );
-    return this.#opening;
+    this.#opening = opening;
+    return opening;
   }
 
   /** The token of the cause of a patch that a plugin has just made, for the gateway's own `session:patch` event. */
@@ -117,7 +147,14 @@ export class SharedHost {
         allowFailed: true,
         config: { ...config, hooks: { failure: hooks?.failure }, plugins: { load: { lazy: false }, entries } },
         logger: hostLogger(api.logger),
-        gateway: { getSession: (key) => sessions.get(key), patchSession: (patch) => sessions.patch(patch) },
+        gateway: {
+          getSession: (key) => sessions.get(key),
+          patchSession: (patch) => sessions.patch(patch),
+          // In the plugin's own name, so that OpenClaw's rules for it apply.
+          enqueueInjection: (injection, { plugin }) =>
+            this.#live.get(plugin)?.attachment.api.session?.workflow?.enqueueNextTurnInjection?.(injection) ?? { enqueued: false },
+          emitAgentEvent: (event, { plugin }) => void this.#live.get(plugin)?.attachment.api.agent?.events?.emitAgentEvent?.(event),
+        },
       },
       {
         stateDir,

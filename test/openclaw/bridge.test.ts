@@ -1,4 +1,5 @@
 /** The bridge against a stand-in for OpenClaw's API, with a real host and a real sandbox. The real gateway is in live.test.ts. */
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { shim } from "../../src/openclaw/bridge.ts";
 import type { GatewayApi } from "../../src/openclaw/gateway-api.ts";
@@ -9,7 +10,9 @@ import { folder, QUICK } from "../support/files.ts";
 type Handler = (event: object, ctx: object) => unknown;
 type Fake = {
   api: GatewayApi;
+  /** The last handler of each hook, and all of them. */
   on: Map<string, Handler>;
+  all: { hook: string; handler: Handler }[];
   lines: string[];
   config: object;
   dispose(): Promise<void>;
@@ -23,12 +26,18 @@ afterEach(async () => {
 
 function gateway(id: string, config: object = {}): Fake {
   const on = new Map<string, Handler>();
+  const all: Fake["all"] = [];
   const lines: string[] = [];
   const disposers: (() => void | Promise<void>)[] = [];
   const services: { start(): Promise<void> }[] = [];
   const log = (line: string) => void lines.push(line);
+  const register = (hook: string, handler: unknown): void => {
+    on.set(hook, handler as Handler);
+    all.push({ hook, handler: handler as Handler });
+  };
   const fake: Fake = {
     on,
+    all,
     lines,
     config: { gateway: { auth: { token: "gateway-token" } }, plugins: { entries: { [id]: config } } },
     api: {
@@ -37,8 +46,8 @@ function gateway(id: string, config: object = {}): Fake {
       logger: { info: log, warn: log, error: log },
       runtime: { config: { current: () => fake.config } },
       lifecycle: { onDispose: (dispose) => disposers.push(dispose) },
-      on: (hook, handler) => void on.set(hook, handler as Handler),
-      registerHook: (key, handler) => void on.set(key, handler as Handler),
+      on: register,
+      registerHook: register,
       registerTool: () => {},
       registerCommand: () => {},
       registerGatewayMethod: () => {},
@@ -55,6 +64,9 @@ function gateway(id: string, config: object = {}): Fake {
   return fake;
 }
 
+/** A sandbox that starts quickly. */
+const LIGHT = join(folder({ "creel.json": `{ "sandbox": { "walls": "none", "spare": false } }` }, QUICK), "creel.json");
+
 const factsOf = (id: string, stateDir: string, hooks: ShimFacts["hooks"]): ShimFacts => ({
   version: 1,
   id,
@@ -62,6 +74,7 @@ const factsOf = (id: string, stateDir: string, hooks: ShimFacts["hooks"]): ShimF
   creel: "0.1.0",
   bridge: "/unused",
   stateDir,
+  configFile: LIGHT,
   hooks,
   functions: [],
 });
@@ -129,6 +142,62 @@ describe("the bridge", () => {
     expect(answer).toMatchObject({ block: true, blockReason: expect.stringContaining('no plugin "missing"') as string });
   });
 
+  it("is not brought back by an older instance that OpenClaw still has: what it found before the plugin was disabled is refused", async () => {
+    const stateDir = await installed("guard", `api.on("before_tool_call", () => {});`, [{ hook: "before_tool_call", priority: 0 }]);
+    const [found, live] = [gateway("guard"), gateway("guard")];
+    const discovery = { ...found.api, registrationMode: "tool-discovery" };
+    for (const api of [discovery, live.api]) shim(factsOf("guard", stateDir, [hook("before_tool_call")]), api, sdk);
+    const call = () => found.on.get("before_tool_call")!({ toolName: "exec", params: {} }, { toolName: "exec" });
+    expect(await call()).toBeUndefined();
+    await live.dispose();
+    await expect(call()).rejects.toThrow('"guard" was unloaded');
+  });
+
+  it("refuses a shim whose plugin is in another state folder than the host of this process: the gate stays shut, both are named", async () => {
+    const [here, there] = [folder({}, QUICK), folder({}, QUICK)];
+    for (const [dir, id] of [
+      [here, "a"],
+      [there, "b"],
+    ] as const)
+      await putInstalled(dir, id, `export default () => {};`);
+    const [a, b] = [gateway("a"), gateway("b")];
+    shim(factsOf("a", here, []), a.api, sdk);
+    expect(() => shim(factsOf("b", there, [hook("before_tool_call")]), b.api, sdk)).toThrow(new RegExp(`${there}.*${here}`));
+    expect(b.on.size).toBe(0);
+    await a.dispose();
+    shim(factsOf("b", there, [hook("before_tool_call")]), b.api, sdk);
+    expect(b.on.size).toBe(1);
+  });
+
+  it("handles every promise when the gateway disposes of a plugin while the sandbox opens, and the next instance is served", async () => {
+    const unhandled: unknown[] = [];
+    const hear = (error: unknown) => void unhandled.push(error);
+    process.on("unhandledRejection", hear);
+    try {
+      const stateDir = await installed("slow", `api.on("before_tool_call", () => new Promise(() => {}));`, [
+        { hook: "before_tool_call", priority: 0 },
+      ]);
+      const fake = gateway("slow");
+      shim(factsOf("slow", stateDir, [hook("before_tool_call"), hook("message_received"), hook("session:end")]), fake.api, sdk);
+      const call = () => fake.on.get("before_tool_call")!({ toolName: "exec", params: {} }, { toolName: "exec" });
+      // While the sandbox opens: OpenClaw may give up on a reload at any time.
+      const ends = Promise.allSettled([call(), call()]);
+      void fake.on.get("message_received")!({ from: "x", content: "o" }, { channelId: "c" });
+      void fake.on.get("session_end")!({ sessionId: "s", sessionKey: "main", messageCount: 0, reason: "reset" }, {});
+      await fake.dispose();
+      for (const end of await ends)
+        expect(end.status === "rejected" || (end.value as { block?: boolean } | undefined)?.block === true).toBe(true);
+      // The next instance has a host that is open.
+      const next = gateway("slow");
+      shim(factsOf("slow", stateDir, [hook("before_agent_run")]), next.api, sdk);
+      expect(await next.on.get("before_agent_run")!({ prompt: "hi", messages: [] }, { runId: "r", agentId: "main" })).toBeUndefined();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", hear);
+    }
+  });
+
   it("takes new settings with a registration, while the gate stays shut", async () => {
     const body = `api.on("before_tool_call", () => ({ block: true, blockReason: api.pluginConfig.word }));`;
     const stateDir = await installed("guard", body, [{ hook: "before_tool_call", priority: 0 }]);
@@ -162,6 +231,40 @@ describe("the bridge", () => {
     shim(factsOf("guard", stateDir, [hook("before_agent_run")]), fake.api, sdk);
     const answer = await fake.on.get("before_agent_run")!({ prompt: "hi", messages: [] }, { runId: "r", agentId: "main" });
     expect(answer).toEqual({ outcome: "block", reason: "no", message: "sorry" });
+  });
+
+  it("makes the events of sessions and turns that OpenClaw does not have from those that it has", async () => {
+    const names = ["session:start", "session:end", "beforeTurn", "afterTurn", "onTurnError"];
+    const body = `for (const name of ${JSON.stringify(names)}) api.on(name, (event) => { api.logger.warn("told " + name + " " + (event.context?.stopReason ?? event.usage?.total ?? "")); });`;
+    const stateDir = await installed(
+      "guard",
+      body,
+      names.map((one) => ({ hook: one, priority: 0 })),
+    );
+    const fake = gateway("guard", { hooks: { allowConversationAccess: true } });
+    shim(
+      factsOf(
+        "guard",
+        stateDir,
+        names.map((one) => hook(one)),
+      ),
+      fake.api,
+      sdk,
+    );
+    const told = () => fake.lines.flatMap((line) => /told ([\w:]+ ?\w*)/.exec(line)?.[1]?.trim() ?? []);
+    const tell = (name: string, event: object, ctx: object) =>
+      Promise.all(fake.all.map((one) => (one.hook === name ? one.handler(event, ctx) : undefined)));
+    const [session, ctx] = [
+      { sessionId: "s", sessionKey: "main" },
+      { runId: "r", sessionId: "s", sessionKey: "main", agentId: "main" },
+    ];
+    await tell("session_start", session, ctx);
+    await tell("before_agent_run", { prompt: "hi", messages: [] }, ctx);
+    await tell("agent_end", { messages: [], success: true }, ctx);
+    await tell("llm_output", { usage: { total: 15 } }, ctx);
+    await expect.poll(told).toEqual(["session:start", "beforeTurn", "afterTurn 15"]);
+    await tell("session_end", { ...session, messageCount: 2, reason: "reset" }, ctx);
+    await expect.poll(() => told().at(-1)).toBe("session:end stop");
   });
 
   it("runs before_agent_start once a turn: its model before the model is chosen, its context when the prompt is built", async () => {

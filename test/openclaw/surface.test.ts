@@ -63,6 +63,23 @@ describe.skipIf(entry === undefined)("OpenClaw's types", () => {
     expect(theirs).toEqual(ours);
   });
 
+  it("give the contexts of all hooks no field that the catalog does not have", () => {
+    const text = fileWith("type PluginHookHandlerMap = {", "*.d.ts");
+    const hooks = [...declaration("type PluginHookHandlerMap = {").matchAll(/^ {2}(\w+): \(event: \w+, ctx: (\w+)\)/gm)];
+    expect(hooks.length).toBeGreaterThan(40);
+    let fields = 0;
+    const unknown = hooks.flatMap(([, hook, type]) => {
+      const { context } = (CATALOG as Readonly<Record<string, AnyHook>>)[hook!]!;
+      const ours = new Set(Object.keys((context as unknown as { shape: object }).shape));
+      return fieldsOf(type!, text).flatMap((field) => {
+        fields += 1;
+        return ours.has(field) ? [] : [`${hook}: ${field}`];
+      });
+    });
+    expect(fields).toBeGreaterThan(300);
+    expect(unknown).toEqual([]);
+  });
+
   it("name no internal event that the catalog does not have", () => {
     const text = declaration("const KNOWN_INTERNAL_HOOK_EVENT_KEYS = [", "]", "internal-hook-types-*.mjs");
     const names = [...text.matchAll(/"([\w:-]+)"/g)].map(([, name]) => name!);

@@ -11,16 +11,22 @@ import type { Project } from "../plugins/project.ts";
 import { reviewPage } from "../plugins/review-page.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { EXIT } from "../verb.ts";
-import { candidates, hasChannel } from "./candidates.ts";
+import { candidates, channelsOf } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import { driftOf } from "./drift.ts";
 import { GatewayCommand } from "./gateway-command.ts";
 import { back, load, prepare } from "./move.ts";
 import type { Moved } from "./move.ts";
+import { nativeOnlyLines } from "./native-only.ts";
 import { policyAnswer } from "./policy.ts";
 
 export interface ActionInput {
-  readonly values: ConsentValues & { readonly all?: boolean; readonly "dry-run"?: boolean; readonly openclaw?: string };
+  readonly values: ConsentValues & {
+    readonly all?: boolean;
+    readonly "dry-run"?: boolean;
+    readonly openclaw?: string;
+    readonly "one-way"?: readonly string[];
+  };
   readonly isJson: boolean;
   readonly out: Terminal;
   readonly err: Terminal;
@@ -30,6 +36,7 @@ interface Scene extends ActionInput {
   readonly project: Project;
   readonly gateway: GatewayCommand;
   readonly plugins: readonly Candidate[];
+  readonly oneWay: readonly string[];
 }
 
 export async function runAction(
@@ -44,7 +51,7 @@ export async function runAction(
   const project = await findProject(input.values, true);
   const gateway = new GatewayCommand(input.values.openclaw);
   const plugins = await candidates(gateway, project.state.dir);
-  const scene = { ...input, project, gateway, plugins };
+  const scene = { ...input, project, gateway, plugins, oneWay: input.values["one-way"] ?? [] };
   if (action === "plan") return plan(scene, names);
   if (action === "move") return moveAll(scene, names);
   if (action === "back") return backAll(scene, names);
@@ -59,14 +66,16 @@ async function plan(scene: Scene, names: readonly string[]): Promise<number> {
     const error = tried instanceof CreelError ? tried : undefined;
     const planned = tried instanceof CreelError ? undefined : tried;
     const permissions = planned?.install.review.permissions.map(({ key }) => key) ?? [];
-    const lost = planned ? [...planned.lost, ...planned.install.review.remarks] : [];
+    const lost = planned ? [...planned.lost, ...nativeOnlyLines(plugin.dir!), ...planned.install.review.remarks] : [];
     const digest = planned?.install.digest ?? null;
+    const isOneWay = planned !== undefined && channelsOf(plugin).length > 0;
     rows.push({
       id,
       version: version ?? null,
       state,
       canMove: planned !== undefined,
       why: error?.message ?? null,
+      isOneWay,
       digest,
       permissions,
       lost,
@@ -76,6 +85,8 @@ async function plan(scene: Scene, names: readonly string[]): Promise<number> {
     scene.out.line(`${scene.out.paint("bold", id)} ${version ?? ""} ${verdict}`);
     if (permissions.length > 0) scene.out.line(`  may be granted: ${permissions.join(", ")}`);
     for (const line of lost) scene.out.line(`  lost: ${line}`);
+    if (isOneWay)
+      scene.out.line(`  one way: it has a channel, so OpenClaw 2026.9.6 would not load it natively again; move wants --one-way ${id}`);
   }
   if (scene.isJson) scene.out.line(JSON.stringify({ plugins: rows }, undefined, 2));
   else if (rows.length === 0) scene.out.line("there are no plugins beside OpenClaw's own");
@@ -108,7 +119,7 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
     scene.gateway,
   );
   for (const one of results) {
-    if ("error" in one) err.line(`${err.paint("red", "✗")} ${one.id} stays native: ${one.error.message}`);
+    if ("error" in one) err.line(`${err.paint("red", "✗")} ${one.id} stays native: ${one.error.message}. To fix it: ${one.error.fix}`);
     else if (!isJson) sayMoved(scene, one);
   }
   if (isJson) out.line(JSON.stringify({ plugins: results.map(rowOf) }, undefined, 2));
@@ -135,7 +146,7 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
   const chosen = values.all === true ? plugins.filter(({ state }) => state === "sandboxed") : named(scene, names);
   const outcome = values["dry-run"] === true ? "planned" : "back";
   if (outcome === "back") await back(chosen, gateway);
-  const rows = chosen.map((plugin) => ({ id: plugin.id, outcome, hasChannel: hasChannel(plugin) }));
+  const rows = chosen.map((plugin) => ({ id: plugin.id, outcome, hasChannel: channelsOf(plugin).length > 0 }));
   if (isJson) out.line(JSON.stringify({ plugins: rows }, undefined, 2));
   else for (const plugin of chosen) sayBack(plugin, outcome, out);
   return EXIT.ok;
@@ -143,9 +154,10 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
 
 function sayBack(plugin: Candidate, outcome: "planned" | "back", out: Terminal): void {
   const becomes = plugin.dir === undefined ? "is not loaded any more" : "is native again";
-  const when = hasChannel(plugin)
-    ? " in the configuration, but it has a channel: OpenClaw 2026.9.6 may keep loading the shim, see docs/guides/openclaw.md"
-    : "; a gateway that is running follows within seconds";
+  const when =
+    channelsOf(plugin).length > 0
+      ? ' in the configuration, but it has a channel: OpenClaw 2026.9.6 may keep loading the shim, "creel help openclaw" has more'
+      : "; a gateway that is running follows within seconds";
   if (outcome === "planned") out.line(`${plugin.id} would be moved back`);
   else out.line(`${out.paint("green", "✓")} ${plugin.id} ${becomes}${when}`);
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readShim, shimIn } from "../../openclaw/shim-files.ts";
 import type { ShimFacts } from "../../openclaw/shim-facts.ts";
 import type { GatewayCommand, GatewayPlugin } from "./gateway-command.ts";
+import { nativeOnly } from "./native-only.ts";
 
 export interface Candidate {
   readonly id: string;
@@ -46,14 +47,8 @@ function candidate({ id, version, rootDir, enabled }: GatewayPlugin, stateDir: s
  * OpenClaw 2026.9.6 goes on with the paths that it started with when a plugin with a channel is to be loaded from another folder than
  * before, with or without Creel.
  */
-export function hasChannel({ dir }: Candidate): boolean {
-  if (dir === undefined) return false;
-  try {
-    const { channels } = JSON.parse(readFileSync(join(dir, "openclaw.plugin.json"), "utf8")) as { channels?: unknown };
-    return Array.isArray(channels) && channels.length > 0;
-  } catch {
-    return false;
-  }
+export function channelsOf({ dir }: Candidate): readonly string[] {
+  return (dir === undefined ? undefined : nativeOnly(dir).get("channels")) ?? [];
 }
 
 /** Of the files of a plugin without its dependencies: a native update changes it. Undefined: the folder is gone. */

@@ -15,6 +15,8 @@ const PATHS = "plugins.load.paths";
 interface PluginSettings {
   readonly entries?: Readonly<Record<string, GatewayEntry>>;
   readonly load?: { readonly paths?: readonly string[] };
+  /** By slot, the plugin that OpenClaw uses for it. */
+  readonly slots?: Readonly<Record<string, unknown>>;
 }
 
 /** One line of `openclaw plugins list --json`, as far as Creel reads it. */

@@ -9,7 +9,7 @@ import { CreelError } from "../../protocol/errors.ts";
 import { pruneShims, shimFolder, shimIn, writeShim } from "../../openclaw/shim-files.ts";
 import type { Project } from "../plugins/project.ts";
 import { currentUser } from "../plugins/project.ts";
-import { folderDigest } from "./candidates.ts";
+import { channelsOf, folderDigest } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import type { GatewayCommand } from "./gateway-command.ts";
 import { gatewaySettings } from "./settings.ts";
@@ -21,6 +21,10 @@ export interface Moving {
   readonly decide: InstallOptions["decide"];
   readonly progress?: InstallOptions["progress"];
   readonly isDryRun: boolean;
+  /** What OpenClaw has. */
+  readonly plugins: readonly Candidate[];
+  /** Plugins that the operator moves although OpenClaw will not load them natively again. */
+  readonly oneWay: readonly string[];
 }
 
 export interface Moved {
@@ -36,29 +40,45 @@ export interface Moved {
 
 /**
  * Everything but the change of OpenClaw's configuration: until `load`, the gateway does not know of it. `plugin`: one
- * that OpenClaw has, or the source of one that it does not have yet. Rejects when it cannot run in the sandbox.
+ * that OpenClaw has, or the source of a plugin or of another version of it. Rejects when it cannot run in the sandbox.
  */
-export async function prepare(plugin: Candidate | string, { gateway, project, decide, progress, isDryRun }: Moving): Promise<Moved> {
+export async function prepare(plugin: Candidate | string, moving: Moving): Promise<Moved> {
+  const { gateway, project, decide, progress, isDryRun, plugins } = moving;
   const [id, source] = typeof plugin === "string" ? [undefined, plugin] : [plugin.id, plugin.dir];
   if (source === undefined) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id!, detail: "its native folder is not known" });
-  const { config, lost } = id === undefined ? { config: project.config, lost: [] } : await gatewaySettings(gateway, id, project.config);
+  if (typeof plugin !== "string") await expectMovable(plugin, moving);
+  const known = id === undefined ? { config: project.config, lost: [] } : await gatewaySettings(gateway, id, project.config);
   const result = await install(source, {
     ...project,
-    config,
+    config: known.config,
     by: currentUser(),
     progress,
     decide: isDryRun ? async () => ({ isAccepted: false }) : decide,
     ...(id !== undefined && { expected: id }),
   });
   const { review, outcome } = result;
-  const moved = { id: review.id, install: result, lost };
+  const moved = { id: review.id, install: result, lost: known.lost };
   if (isDryRun) return { ...moved, outcome: "planned" };
   if (outcome === "refused") return { ...moved, outcome: "refused" };
-  const digest = typeof plugin === "string" ? undefined : folderDigest(source);
-  const { files } = await shimOf(project, review.id, config, digest === undefined ? undefined : { dir: source, digest });
+  const native = plugins.find((one) => one.id === review.id);
+  if (native && native !== plugin) await expectMovable(native, moving);
+  const { config } = id === undefined ? await gatewaySettings(gateway, review.id, project.config) : known;
+  const digest = native?.dir === undefined ? undefined : folderDigest(native.dir);
+  const { files } = await shimOf(project, review.id, config, digest === undefined ? undefined : { dir: native!.dir!, digest });
   const shimDir = shimFolder(project.state.dir, review.id, files);
   writeShim(shimDir, files);
   return { ...moved, outcome: "moved", shimDir };
+}
+
+/** Throws when OpenClaw would lose what only the native plugin can do, or could not have it back. */
+async function expectMovable(plugin: Candidate, { gateway, isDryRun, oneWay }: Moving): Promise<void> {
+  const { id, state } = plugin;
+  const { slots = {} } = await gateway.settings();
+  const slot = Object.keys(slots).find((name) => slots[name] === id);
+  if (slot !== undefined) throw new CreelError("ERR_OPENCLAW_SLOT", { plugin: id, slot });
+  if (state === "sandboxed" || isDryRun || oneWay.includes(id)) return;
+  const channels = channelsOf(plugin);
+  if (channels.length > 0) throw new CreelError("ERR_OPENCLAW_ONE_WAY", { plugin: id, channels: channels.join(", ") });
 }
 
 /** From here on OpenClaw loads the shims. One change for all of them: a running gateway reloads once. */

@@ -11,6 +11,7 @@ import { AGENTS, agentOf } from "../../../src/serve/agents/agents.ts";
 import { CACHE } from "../../support/creel.ts";
 import { folder } from "../../support/files.ts";
 import { CTRL_C, CTRL_D, hasPty, onTerminal } from "../../support/pty.ts";
+import type { Screen } from "../../support/pty.ts";
 import { RECORDED } from "./recorded.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -45,6 +46,12 @@ const FILES: [string, string][] = [
   ],
   ["on one line", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"./x.sh"}]}]},"model":"opus"}`],
 ];
+
+const atTerminal = (home: string, verb: string): Screen =>
+  onTerminal([process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "hook", verb, "--for", "gemini-cli"], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: home, NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" },
+  });
 
 describe("a shared file", () => {
   it.each(FILES)("%s keeps every other byte, and has them all again after uninstall", async (_, before) => {
@@ -107,22 +114,29 @@ describe("consent", () => {
     }
   });
 
-  it.runIf(hasPty).each<[string, string, number]>([
-    ["Ctrl-C", CTRL_C, 130],
-    ["Ctrl-D", CTRL_D, 130],
-    ["return", "\r", 1],
-    ["yes", "yes\r", 0],
-  ])("%s at the question", async (_, keys, code) => {
+  it.runIf(hasPty).each<[string, (screen: Screen) => void, number]>([
+    ["Ctrl-C", ({ type }) => type(CTRL_C), 130],
+    ["Ctrl-D", ({ type }) => type(CTRL_D), 130],
+    ["a closed terminal", ({ hangUp }) => hangUp(), 130],
+    ["return", ({ type }) => type("\r"), 1],
+    ["yes", ({ type }) => type("yes\r"), 0],
+  ])("%s at the question", async (_, answer, code) => {
     const home = folder({});
-    const env = { PATH: process.env.PATH ?? "", HOME: home, NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" };
-    const screen = onTerminal([process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "hook", "install", "--for", "gemini-cli"], {
-      cwd: home,
-      env,
-    });
+    const screen = atTerminal(home, "install");
     await screen.shows("Write this? [y/N] ");
-    screen.type(keys);
+    answer(screen);
     expect(await screen.ended).toBe(code);
     expect(existsSync(join(home, ".gemini/settings.json"))).toBe(code === 0);
+  });
+
+  it.runIf(hasPty)("who leaves the question of a removal has removed nothing", async () => {
+    const home = folder({});
+    await change("install", "gemini-cli", home);
+    const settings = readFileSync(join(home, ".gemini/settings.json"), "utf8");
+    const screen = atTerminal(home, "uninstall");
+    await screen.shows("Remove this? [y/N] ");
+    screen.type(CTRL_C);
+    expect([await screen.ended, readFileSync(join(home, ".gemini/settings.json"), "utf8")]).toEqual([130, settings]);
   });
 });
 

@@ -24,6 +24,8 @@ const CONTEXT = "today is Friday";
 const claude = (hookEventName: string, fields: object): object => ({ hookSpecificOutput: { hookEventName, ...fields } });
 const base = { session_id: "abc123", transcript_path: "/home/user/.claude/projects/x/abc.jsonl", cwd: "/home/user/my-project" };
 const mode = { permission_mode: "default" };
+/** What Claude Code 2.1.197 itself sent in a turn, beside its documentation's fields. */
+const turn = { ...mode, prompt_id: "8382a3fe-ba2e-413e-b835-8753cdc4db39", effort: { level: "high" } };
 
 const anthropic = {
   deny: (reason: unknown) => claude("PreToolUse", { permissionDecision: "deny", permissionDecisionReason: reason }),
@@ -43,7 +45,7 @@ export const RECORDED: Readonly<Record<string, Recorded>> = {
       event: "PreToolUse",
       payload: (command) => ({
         ...base,
-        ...mode,
+        ...turn,
         hook_event_name: "PreToolUse",
         tool_name: "Bash",
         tool_input: { command, description: "Run it", timeout: 120_000 },
@@ -65,7 +67,7 @@ export const RECORDED: Readonly<Record<string, Recorded>> = {
         event: "PostToolUse",
         payload: {
           ...base,
-          ...mode,
+          ...turn,
           hook_event_name: "PostToolUse",
           tool_name: "Write",
           tool_input: { file_path: "/path/to/file.txt", content: "file content" },
@@ -79,16 +81,17 @@ export const RECORDED: Readonly<Record<string, Recorded>> = {
         event: "PostToolUseFailure",
         payload: {
           ...base,
-          ...mode,
+          ...turn,
           hook_event_name: "PostToolUseFailure",
           tool_name: "Bash",
           tool_input: { command: "npm test", description: "Run test suite" },
           tool_use_id: "toolu_01ABC123",
           error: "Command exited with non-zero status code 1",
           is_interrupt: false,
+          duration_ms: 6,
         },
         hook: "after_tool_call",
-        fact: { toolName: "Bash", error: "Command exited with non-zero status code 1" },
+        fact: { toolName: "Bash", error: "Command exited with non-zero status code 1", durationMs: 6 },
       },
       {
         event: "SessionStart",

@@ -56,6 +56,11 @@ export class Gateway {
     return JSON.parse(readFileSync(this.configFile, "utf8")) as Config;
   }
 
+  /** Everything that the model was sent, as text. */
+  get modelRequests(): readonly string[] {
+    return this.#model!.requests;
+  }
+
   get pid(): number {
     return this.#child!.pid!;
   }

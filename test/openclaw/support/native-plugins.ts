@@ -45,6 +45,25 @@ const LOOPER = `
     async execute() { return { content: [{ type: "text", text: "patches: " + patches }], details: {} }; } });
 `;
 
+/**
+ * Changes prompts, runs, replies and dispatches where the text asks for it, and keeps the names of what it was told: also of events that
+ * OpenClaw does not have, and of the one that it removed.
+ */
+const OBSERVER = `
+  const seen = [];
+  const note = (name, about) => void seen.push(about === undefined ? name : name + " " + about);
+  api.on("before_prompt_build", () => ({ prependContext: "the tide is in" }));
+  api.on("before_agent_start", () => { note("before_agent_start"); return { prependContext: "and the boats are out" }; });
+  api.on("before_agent_run", (event) => JSON.stringify(event).includes("stay-ashore") ? { outcome: "block", reason: "observer keeps it ashore", message: "Stay ashore." } : undefined);
+  api.on("before_dispatch", (event) => JSON.stringify(event).includes("claim-me") ? { handled: true, text: "observer took it" } : undefined);
+  api.on("message_sending", (event) => event.content.includes("observe-me") ? { content: event.content + " (observed)" } : undefined);
+  for (const key of ["session:start", "session:end"]) api.registerHook(key, (event) => note(key, event.context?.stopReason), { name: "observer-" + key });
+  for (const key of ["tool:start", "tool:result"]) api.registerHook(key, (event) => note(key, event.context?.toolName), { name: "observer-" + key });
+  api.on("beforeTurn", (event) => { note("beforeTurn"); });
+  api.on("afterTurn", (event) => { note("afterTurn", event.usage ? "with its usage" : "without usage"); });
+  api.registerGatewayMethod("observer.seen", ({ respond }) => respond(true, { seen }));
+`;
+
 /** Never comes back. */
 const HOG = `api.on("before_tool_call", (event) => { if (JSON.stringify(event.params).includes("hog-now")) for (;;); });`;
 
@@ -52,6 +71,7 @@ export const NATIVE = {
   guard: plugin("guard", GUARD, { contracts: { tools: ["lobster_weight"] } }),
   looper: plugin("looper", LOOPER, { contracts: { tools: ["loop_count"] } }),
   hog: plugin("hog", HOG),
+  observer: plugin("observer", OBSERVER),
 } as const;
 
 /** Takes part in a turn with a tool call by eight hooks, and changes what it may. */

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { moveSourceOf, policyAnswer } from "../../../../src/cli/openclaw/policy.ts";
 import { readShim } from "../../../../src/openclaw/shim-files.ts";
 import { NATIVE } from "../../../openclaw/support/native-plugins.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
@@ -26,7 +27,8 @@ const die = (now) => {
 };
 die("before");
 if (command === "plugins list --json") {
-  const plugins = readdirSync(file("extensions")).map((id) => {
+  const moved = config.load.paths.flatMap((path) => /\\/openclaw\\/([^/]+)\\//.exec(path)?.[1] ?? []);
+  const plugins = [...new Set([...readdirSync(file("extensions")), ...moved])].map((id) => {
     const shim = config.load.paths.find((path) => path.includes("/openclaw/" + id + "/"));
     const rootDir = shim ?? file("extensions/" + id).pathname;
     return { id, version: "1.0.0", origin: shim ? "config" : "global", rootDir, enabled: true };
@@ -41,27 +43,27 @@ else if (command.startsWith("config set plugins.load.paths ")) {
 die("after");
 `;
 
-/** Preloaded into Creel: kills it before the n-th file or folder that it puts into its place. */
+/** Preloaded into Creel: kills it before it puts the shim into its place. Kills in the store and the lock file: test/install. */
 const KILL_AT = `
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-let left = Number(process.env.KILL_AT);
-for (const [holder, name] of [[fs, "renameSync"], [fs, "rename"], [fs.promises, "rename"]]) {
-  const rename = holder[name];
-  holder[name] = (...args) => { if ((left -= 1) === 0) process.kill(process.pid, "SIGKILL"); return rename.apply(holder, args); };
-}
+const rename = fs.renameSync;
+fs.renameSync = (from, to) => {
+  if (String(to).includes("/openclaw/guard/") && process.env.KILL_AT === "shim") process.kill(process.pid, "SIGKILL");
+  return rename(from, to);
+};
 syncBuiltinESMExports();
 `;
 
 const ENTRIES = { guard: { enabled: true, config: { forbid: "forbidden" }, apiKey: "k" } };
 
-function world() {
+function world(slots: Record<string, string> = {}) {
   const root = folder(
     {
       "openclaw.mjs": OPENCLAW,
       "kill-at.mjs": KILL_AT,
-      "config.json": JSON.stringify({ entries: ENTRIES, load: { paths: ["/somebody/elses"] } }),
-      "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none" } }`,
+      "config.json": JSON.stringify({ entries: ENTRIES, slots, load: { paths: ["/somebody/elses"] } }),
+      "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none", "spare": false } }`,
     },
     QUICK,
   );
@@ -69,9 +71,9 @@ function world() {
   const options = ["--config", join(root, "creel.json"), "--openclaw", join(root, "openclaw.mjs")];
   const creel = (...args: string[]) => creelHere("openclaw", ...args, ...options);
   /** In a process of its own, with the signal that ended it. */
-  const creelAlone = (killAt: number, ...args: string[]) => {
+  const creelAlone = (killAt: "shim" | "", ...args: string[]) => {
     const words = ["-C", "source", "--import", join(root, "kill-at.mjs"), MAIN, "openclaw", ...args, ...options];
-    const { signal, status } = spawnSync(process.execPath, words, { env: { ...process.env, KILL_AT: String(killAt) } });
+    const { signal, status } = spawnSync(process.execPath, words, { env: { ...process.env, KILL_AT: killAt } });
     return signal ?? status;
   };
   const config = () => JSON.parse(readFileSync(join(root, "config.json"), "utf8")) as { entries: object; load: { paths: string[] } };
@@ -88,7 +90,7 @@ function world() {
     expect(readShim(shim)?.hooks.map(({ hook }) => hook)).toContain("before_tool_call");
     return "sandboxed";
   };
-  return { root, creel, creelAlone, fail, state };
+  return { root, creel, creelAlone, fail, state, config };
 }
 
 const MAIN = join(import.meta.dirname, "../../../../src/cli/main.ts");
@@ -100,8 +102,47 @@ interface Row {
   readonly digest: string;
   readonly drift: string[];
   readonly lost: string[];
+  readonly canMove?: boolean;
 }
 const rowsOf = ({ out }: { out: string }): Row[] => (JSON.parse(out) as { plugins: Row[] }).plugins;
+
+const answer = (kind: string, requestedSpecifier: string, files: Readonly<Record<string, string>> = NATIVE.hog) =>
+  policyAnswer({
+    protocolVersion: 1,
+    targetType: "plugin",
+    targetName: "hog",
+    sourcePath: folder(files, QUICK),
+    request: { kind, requestedSpecifier },
+  });
+
+describe("creel openclaw policy", () => {
+  it.each([
+    ["plugin-npm", "hog@1.0.0", "npm:hog@1.0.0"],
+    ["plugin-npm", "@sea/hog", "npm:@sea/hog"],
+    ["plugin-dir", "/home/me/my hog", "'/home/me/my hog'"],
+    ["plugin-archive", "npm-pack:/tmp/hog.tgz", "/tmp/hog.tgz"],
+    ["plugin-dir", "hog", "./hog"],
+    ["plugin-git", "https://example.com/hog.git", "https://example.com/hog.git"],
+    ["plugin-archive", "clawhub:hog", "with its folder, or npm: and its name"],
+  ])("names what `move` takes: a %s of %s is %s", (kind, requestedSpecifier, source) => {
+    expect(moveSourceOf({ kind, requestedSpecifier })).toBe(source);
+  });
+
+  it("blocks what runs in the sandbox", async () => {
+    const reason = "hog runs in Creel's sandbox. Install it there: creel openclaw move npm:hog";
+    expect(await answer("plugin-npm", "hog")).toEqual({ protocolVersion: 1, decision: "block", reason });
+  });
+
+  it("lets a package pass that is not fetched yet, and warns of a plugin that provides what only a native one can", async () => {
+    expect(await answer("plugin-npm", "hog", { "npm-package-metadata.json": "{}" })).toEqual({ protocolVersion: 1, decision: "allow" });
+    const channel = JSON.stringify({ ...(JSON.parse(NATIVE.hog["openclaw.plugin.json"]!) as object), channels: ["tide"] });
+    expect(await answer("plugin-npm", "hog", { ...NATIVE.hog, "openclaw.plugin.json": channel })).toMatchObject({
+      decision: "warn",
+      reason: expect.stringContaining("channels of its openclaw.plugin.json: tide") as string,
+    });
+    await expect(policyAnswer({ protocolVersion: 2 })).rejects.toThrow("protocolVersion 1");
+  });
+});
 
 describe("creel openclaw", () => {
   it(
@@ -136,36 +177,61 @@ describe("creel openclaw", () => {
     },
   );
 
-  it("killed at any step, a plugin is native or sandboxed, and the next command takes it from there", { timeout: 240_000 }, async () => {
-    const { root, creel, creelAlone, fail, state } = world();
-    const digest = rowsOf(await creel("plan", "guard", "--json"))[0]!.digest;
-    const move = (killAt = 0) => creelAlone(killAt, "move", "guard", "--json", "--accept", digest);
-    let killed = 0;
-    // Each round kills it one rename later, until there are no more: store, lock file and shim come into being by renames.
-    for (let end = move(1); end === "SIGKILL"; end = move(killed + 1)) {
-      killed += 1;
-      expect([killed, state()]).toEqual([killed, "native"]);
-      rmSync(join(root, "state"), { recursive: true, force: true });
-    }
-    expect(killed).toBeGreaterThan(1);
-    expect(state()).toBe("sandboxed");
-    for (const [step, left] of [
-      ["before|config set|kill", "sandboxed"],
-      ["after|config set|kill", "native"],
-    ]) {
-      fail(step);
-      expect([creelAlone(0, "back", "guard"), state()]).toEqual(["SIGKILL", left]);
-    }
-    for (const [step, left] of [
-      ["before|config set|kill", "native"],
-      ["after|config set|kill", "sandboxed"],
-    ]) {
-      fail(step);
-      expect([move(), state()]).toEqual(["SIGKILL", left]);
-    }
-    fail();
-    expect(await creel("doctor")).toMatchObject({ code: 0 });
-  });
+  it(
+    "killed before its shim is in place, or after OpenClaw knows of it, a plugin is native or sandboxed",
+    { timeout: 120_000 },
+    async () => {
+      const { creel, creelAlone, fail, state } = world();
+      const digest = rowsOf(await creel("plan", "guard", "--json"))[0]!.digest;
+      const words = ["move", "guard", "--json", "--accept", digest];
+      expect([creelAlone("shim", ...words), state()]).toEqual(["SIGKILL", "native"]);
+      fail("after|config set|kill");
+      expect([creelAlone("", ...words), state()]).toEqual(["SIGKILL", "sandboxed"]);
+      fail();
+      expect(await creel("doctor")).toMatchObject({ code: 0 });
+    },
+  );
+
+  it(
+    "a plugin that cannot go back is moved only by name, one that fills a slot is not, and plan says so",
+    { timeout: 120_000 },
+    async () => {
+      const { root, creel, state } = world({ memory: "hog" });
+      const manifest = { ...(JSON.parse(NATIVE.guard["openclaw.plugin.json"]!) as object), channels: ["tide"] };
+      write(join(root, "extensions/guard"), { "openclaw.plugin.json": JSON.stringify(manifest) });
+      const [guard, hog] = rowsOf(await creel("plan", "--json"));
+      expect(guard).toMatchObject({ canMove: true, isOneWay: true });
+      expect(guard!.lost).toContain("channels of its openclaw.plugin.json: tide");
+      expect(hog).toMatchObject({ canMove: false, why: "hog fills OpenClaw's plugins.slots.memory, which the sandbox cannot do" });
+      const refused = await creel("move", "guard", "hog", "--accept", guard!.digest, "--json");
+      expect([refused.code, state()]).toEqual([1, "native"]);
+      expect(refused.err).toContain("add --one-way guard");
+      const moved = await creel("move", "guard", "--one-way", "guard", "--accept", guard!.digest, "--json");
+      expect([moved.code, state()]).toEqual([0, "sandboxed"]);
+    },
+  );
+
+  it(
+    "a new plugin is moved from its source; a newer version of a moved one, too, and `back` still finds the native copy",
+    { timeout: 120_000 },
+    async () => {
+      const { root, creel, config } = world();
+      write(
+        join(root, "fresh"),
+        Object.fromEntries(Object.entries(NATIVE.hog).map(([name, text]) => [name, text.replaceAll('"hog"', '"fresh"')])),
+      );
+      const move = async (...words: string[]) => {
+        const digest = rowsOf(await creel("move", ...words, "--dry-run", "--json"))[0]!.digest;
+        return rowsOf(await creel("move", ...words, "--accept", digest, "--json"))[0];
+      };
+      expect(await move(join(root, "fresh"))).toMatchObject({ id: "fresh", outcome: "moved" });
+      expect(config().load.paths.at(-1)).toContain("/openclaw/fresh/");
+      write(join(root, "newer"), { ...NATIVE.guard, "index.js": `${NATIVE.guard["index.js"]} // newer` });
+      expect(await move(join(root, "newer"))).toMatchObject({ id: "guard", outcome: "moved" });
+      expect(readShim(config().load.paths.at(-1)!)?.native?.dir).toBe(join(root, "extensions/guard"));
+      expect((await creel("back", "guard")).out).toContain("guard is native again");
+    },
+  );
 
   it(
     "move --all takes every plugin, status and doctor tell of drift, and a mistyped id fetches nothing",
