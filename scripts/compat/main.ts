@@ -2,7 +2,8 @@
  * `npm run compat`: installs the public plugins and packages of list.json at their pinned versions, makes each do
  * something real inside the sandbox, and prints full, reduced or refused with the reason. Fails if one has become worse
  * than results.json says; `--update` writes results.json and the page in docs. `--only <name>` tries one. Runs no
- * script of a package. `--workspace <folder>` keeps what npm downloads for the next time.
+ * script of a package. `--workspace <folder>` keeps what npm downloads for the next time. `--checkouts <folder>` tries
+ * the repositories of the list, too, which lie there as `owner+name` at their commits.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,14 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual, parseArgs, promisify } from "node:util";
 import { openHost } from "../../src/sdk/open-host.ts";
-import { install } from "../../src/install/install.ts";
-import { CATALOG } from "../../src/protocol/catalog.ts";
-import type { AnyHook } from "../../src/protocol/catalog.ts";
-import { CreelError } from "../../src/protocol/errors.ts";
-import { sampleContext, sampleEvent } from "../../src/protocol/rules/samples.ts";
-import { openState } from "../../src/state/state.ts";
+import { absentOf, QUIET } from "./absent.ts";
 import { compatPage, STATUSES } from "./page.ts";
 import type { Result, Results } from "./page.ts";
+import { tryPlugin } from "./plugins.ts";
 import { startServer } from "./server.ts";
 
 interface Package {
@@ -33,6 +30,8 @@ interface Package {
 
 interface List {
   readonly plugins: readonly { readonly name: string; readonly version: string }[];
+  /** Repositories that hold a plugin: `owner/name`, and the commit. */
+  readonly repositories: readonly { readonly name: string; readonly version: string }[];
   readonly packages: readonly Package[];
 }
 
@@ -43,13 +42,14 @@ const AT_ONCE = 2;
 /** What a machine with too much to do says, and not the plugin: tried again, this often. */
 const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded/;
 const TRIES = 4;
-const QUIET = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 
 const { values: options } = parseArgs({
-  options: { update: { type: "boolean" }, only: { type: "string" }, workspace: { type: "string" } },
+  options: { update: { type: "boolean" }, only: { type: "string" }, workspace: { type: "string" }, checkouts: { type: "string" } },
 });
 const list = JSON.parse(readFileSync(join(HERE, "list.json"), "utf8")) as List;
-const before: Results = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results) : { plugins: {}, packages: {} };
+const before: Results = existsSync(RESULTS)
+  ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results)
+  : { plugins: {}, repositories: {}, packages: {} };
 const workspace = options.workspace ?? mkdtempSync(join(tmpdir(), "creel-compat-"));
 const isWanted = ({ name }: { name: string }): boolean => options.only === undefined || options.only === name;
 
@@ -57,10 +57,26 @@ const server = await startServer();
 let worse = 0;
 try {
   const packages = await tryAll(list.packages.filter(isWanted), before.packages, tryPackage, await downloaded());
-  const plugins = await tryAll(list.plugins.filter(isWanted), before.plugins, tryPlugin, workspace);
-  const results: Results = { plugins, packages };
+  const plugins = await tryAll(
+    list.plugins.filter(isWanted),
+    before.plugins,
+    ({ name, version }, root) => tryPlugin(`${name}@${version}`, root),
+    workspace,
+  );
+  const { checkouts } = options;
+  const repositories = await tryAll(
+    checkouts === undefined ? [] : list.repositories.filter(isWanted),
+    before.repositories,
+    ({ name }, root) => tryPlugin(join(checkouts!, name.replace("/", "+")), root),
+    workspace,
+  );
+  const results: Results = { plugins, repositories, packages };
   if (options.update) {
-    const merged = { plugins: { ...before.plugins, ...plugins }, packages: { ...before.packages, ...packages } };
+    const merged = {
+      plugins: { ...before.plugins, ...plugins },
+      repositories: { ...before.repositories, ...repositories },
+      packages: { ...before.packages, ...packages },
+    };
     writeFileSync(RESULTS, `${JSON.stringify(merged, undefined, 2)}\n`);
     writeFileSync(PAGE, compatPage(merged));
   }
@@ -153,48 +169,8 @@ async function tryPackage({ name, code, expect, grants, heapMb, cpuMs }: Package
   return absent.length > 0 ? { status: "reduced", why: `without ${absent.join(", ")}` } : { status: "full" };
 }
 
-/** As an operator installs it, with every permission it requests; then every hook gets an event. */
-async function tryPlugin({ name, version }: List["plugins"][number], root: string): Promise<Omit<Result, "version">> {
-  const dir = mkdtempSync(join(root, "state-"));
-  try {
-    const state = openState(dir);
-    const { review } = await install(`${name}@${version}`, {
-      state,
-      config: {},
-      base: dir,
-      by: "compat",
-      decide: async ({ permissions }) => ({ isAccepted: true, keys: new Set(permissions.map(({ key }) => key)) }),
-    });
-    const hooks = { allowConversationAccess: true, allowInstallDecisions: true, allowPromptInjection: true };
-    await using host = await openHost({
-      lanes: 1,
-      allowFailed: true,
-      logger: QUIET,
-      config: { stateDir: dir, sandbox: { spare: false }, plugins: { load: { lazy: false }, entries: { [review.id]: { hooks } } } },
-    });
-    const { error, diagnostics, hooks: registered } = host.inspect(review.id);
-    if (error) return { status: "refused", why: short(error.message) };
-    const failed: string[] = [];
-    for (const { hook } of registered) {
-      const about = (CATALOG as unknown as Record<string, AnyHook>)[hook];
-      if (!about || about.kind === "sync") continue;
-      const { calls } = await host.run(hook as never, sampleEvent(about) as never, sampleContext(about) as never);
-      for (const call of calls) if (call.error) failed.push(`${hook}: ${call.error.message}`);
-    }
-    const absent = absentOf(diagnostics);
-    if (failed.length > 0) return { status: "reduced", why: short(failed.join("; ")) };
-    return absent.length > 0 ? { status: "reduced", why: `without ${absent.join(", ")}` } : { status: "full" };
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
-
-function absentOf(diagnostics: readonly string[]): string[] {
-  return diagnostics.flatMap((text) => /^will not work here: ([^,:]+)/.exec(text)?.[1] ?? []);
-}
-
 function sentence(error: unknown): string {
-  return short(error instanceof CreelError || error instanceof Error ? error.message : String(error));
+  return short(error instanceof Error ? error.message : String(error));
 }
 
 /** Without ports and folders, which differ each time. */

@@ -18,10 +18,10 @@ export default definePluginEntry({
       others: Object.keys(api.config.plugins.entries), gateway: api.config.gateway,
       paths: [api.resolvePath("~/x"), api.resolvePath("a/../b"), api.resolvePath("/etc/hosts")],
       runtime: [api.runtime.version, api.runtime.state.resolveStateDir(), api.runtime.config.current() === api.config, api.runtime.config.loadConfig() === api.config],
-      fallback: api.runtime?.events?.onAgentEvent ? "events" : "hooks",
+      fallback: api.runtime?.subagent?.run ? "events" : "hooks",
       inert: [typeof api.registerChannel, api.registerChannel({}), api.registerChannel({}), api.onConversationBindingResolved(() => {})],
       groups: [api.lifecycle.registerRuntimeLifecycle({}), api.session.controls.registerSessionAction({}), typeof api.session.get],
-      absent: [api.frobnicate, api.emitAgentEvent].map((value) => typeof value),
+      absent: [api.frobnicate, api.scheduleSessionTurn].map((value) => typeof value),
       missing: [attempt(() => delegateCompactionToRuntime()), attempt(() => new Child()), attempt(() => "" + DEFAULT_NAME)],
       schema: [emptyPluginConfigSchema().safeParse({}).success, emptyPluginConfigSchema().safeParse({ a: 1 }).success],
       json: JSON.stringify(Object.keys(api)).length > 0,
@@ -115,13 +115,13 @@ contract("OpenClaw's api", (isolation) => {
     await vi.waitFor(() => expect(shared.host.inspect("entry").diagnostics).toHaveLength(9));
     expect(shared.host.inspect("entry").diagnostics).toEqual([
       expect.stringContaining('there is no hook named "agent:nothing"'),
-      "the plugin looked for api.runtime.events, which is not there in the sandbox",
+      "the plugin looked for api.runtime.subagent, which is not there in the sandbox",
       `api.registerChannel ${inert}`,
       `api.onConversationBindingResolved ${inert}`,
       `api.lifecycle.registerRuntimeLifecycle ${inert}`,
       `api.session.controls.registerSessionAction ${inert}`,
       "the plugin looked for api.frobnicate, which is not there in the sandbox",
-      "the plugin looked for api.emitAgentEvent, which is not there in the sandbox",
+      "the plugin looked for api.scheduleSessionTurn, which is not there in the sandbox",
       "the plugin looked for api.llmThings, which is not there in the sandbox",
     ]);
     expect(shared.host.inspect("common").diagnostics).toEqual([]);

@@ -35,7 +35,7 @@ export const API_MEMBERS: Readonly<Record<string, Member>> = {
   pluginConfig: WORKS,
   runtime: {
     is: "works",
-    note: "`version`, `config.current`, `config.loadConfig`, `logging.getChildLogger`, `logging.shouldLogVerbose`, `state.resolveStateDir`; other namespaces are absent",
+    note: "`version`, `config.current`, `config.loadConfig`, `logging.getChildLogger`, `logging.shouldLogVerbose`, `state.resolveStateDir`, `events.onAgentEvent`; other namespaces are absent",
   },
   logger: WORKS,
   session: { is: "works", note: "`get` and `patch`, which are Creel's; `state`, `workflow` and `controls` are groups as below" },
@@ -46,14 +46,34 @@ export const API_MEMBERS: Readonly<Record<string, Member>> = {
   registerHook: WORKS,
   registerCommand: { is: "works", note: "`host.commands()`, `host.call({ command })`" },
   registerGatewayMethod: { is: "works", note: "`host.methods()`, `host.call({ method })`" },
+  registerHttpRoute: {
+    is: "works",
+    note: "a handler with Node's request and response; `host.routes()`, `serveRoutes(host)`, `host.call({ route })`. No upgrades",
+  },
+  registerCli: {
+    is: "works",
+    note: "the part of commander that plugins use; `host.commandLines()`, `host.call({ cli }, { argv })`",
+  },
   registerService: { is: "works", note: "started when the host is open, stopped before the plugin goes; `host.services()`" },
   resolvePath: { is: "works", note: "in the plugin's own file system; `~` is `/home/plugin`" },
   on: { is: "works", note: "a hook that does not exist is reported" },
+  registerAgentEventSubscription: {
+    is: "works",
+    note: "as `runtime.events.onAgentEvent`: the hook `agent:event`, which the gateway emits; needs allowConversationAccess",
+  },
+  emitAgentEvent: {
+    is: "works",
+    note: "the gateway's `emitAgentEvent` gets it, with the plugin's id; needs allowConversationAccess",
+  },
+  enqueueNextTurnInjection: {
+    is: "works",
+    note: "the gateway's `enqueueInjection` gets it; `enqueued: false` if it has none, or `allowPromptInjection` is false",
+  },
   setRunContext: RUN_CONTEXT,
   getRunContext: RUN_CONTEXT,
   clearRunContext: RUN_CONTEXT,
   ...inert(
-    "registerHttpRoute registerHostedMediaResolver registerMcpServerConnectionResolver registerChannel registerSessionCatalog registerCli",
+    "registerHostedMediaResolver registerMcpServerConnectionResolver registerChannel registerSessionCatalog",
     "registerNodeCliFeature registerReload registerNodeHostCommand registerNodeInvokePolicy registerSecurityAuditCollector",
     "registerGatewayDiscoveryService registerCliBackend registerTextTransforms registerConfigMigration registerMigrationProvider",
     "registerAutoEnableProbe registerProvider registerWorkerProvider registerModelCatalogProvider registerEmbeddingProvider",
@@ -62,11 +82,11 @@ export const API_MEMBERS: Readonly<Record<string, Member>> = {
     "registerWebFetchProvider registerWebSearchProvider registerInteractiveHandler onConversationBindingResolved registerContextEngine",
     "registerCompactionProvider registerAgentHarness registerCodexAppServerExtensionFactory registerAgentToolResultMiddleware",
     "registerSessionExtension registerTrustedToolPolicy registerToolMetadata registerControlUiDescriptor registerRuntimeLifecycle",
-    "registerAgentEventSubscription registerSessionSchedulerJob registerSessionAction registerDetachedTaskRuntime registerMemoryCapability",
+    "registerSessionSchedulerJob registerSessionAction registerDetachedTaskRuntime registerMemoryCapability",
     "registerMemoryPromptSupplement registerMemoryPromptPreparation registerMemoryCorpusSupplement registerMemoryEmbeddingProvider",
     "registerBoardWidgetContentKind registerWidgetPresenter registerGatewayAccessPolicy registerDecisionProvider",
   ),
-  ...absent("enqueueNextTurnInjection emitAgentEvent sendSessionAttachment scheduleSessionTurn", "unscheduleSessionTurnsByTag"),
+  ...absent("sendSessionAttachment scheduleSessionTurn unscheduleSessionTurnsByTag"),
   kv: { is: "works", note: "Creel's: the plugin's own store, if it was granted" },
   schedule: { is: "works", note: "Creel's: work at a later time, if it was granted" },
 };

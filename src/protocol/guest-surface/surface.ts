@@ -125,6 +125,8 @@ export const GUEST_PARTS = [
   "node/util/inspect",
   "web/fetch/multipart",
   "node/http/wire-request",
+  "node/http/route",
+  "sdk/cli",
 ] as const;
 
 /** A table as a flat list: name, file, name, file … */

@@ -9,12 +9,13 @@ import type { Chain, Causes } from "../../causality/causes.ts";
 import type { RecursionGuard } from "../../causality/recursion.ts";
 import { checked, demand } from "../service.ts";
 import type { ServiceGroup } from "../service.ts";
+import type { AgentGateway } from "./agent-turns.ts";
 
 export type SessionPatch = z.input<typeof sessionPatchParams>;
 export type SessionEntry = Record<string, unknown>;
 
 /** What the gateway can do with sessions. It refuses by throwing. */
-export interface SessionGateway {
+export interface SessionGateway extends AgentGateway {
   getSession?(key: string): Promise<SessionEntry | undefined> | SessionEntry | undefined;
   /**
    * Applies the patch and returns the updated entry. The host then emits `session:patch`, unless the gateway does so

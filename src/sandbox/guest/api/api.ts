@@ -10,10 +10,19 @@ import { kv } from "./kv.ts";
 import { schedule } from "./schedule.ts";
 import { INVOCATION_HOOK, withInvocation } from "../turn/invocation.ts";
 import { postLog } from "../turn/mailbox.ts";
+import { agentMembers, subscribing } from "./agent-events.ts";
 import { watched } from "./members.ts";
 import { runContext } from "./run-context.ts";
 import { groupsOf, resolvePath, runtimeOf } from "./runtime.ts";
-import { registerCommand, registerGatewayMethod, registerService, registerTool, setSurroundings } from "./register.ts";
+import {
+  registerCli,
+  registerCommand,
+  registerGatewayMethod,
+  registerHttpRoute,
+  registerService,
+  registerTool,
+  setSurroundings,
+} from "./register.ts";
 import { bare, isArray, NativeDate, NativeError } from "../boot/primordials.ts";
 
 function on(hook: unknown, handler: unknown, options?: unknown): void {
@@ -75,10 +84,13 @@ export function createApi(facts: Record<string, unknown>): object {
     registerTool,
     registerCommand,
     registerGatewayMethod,
+    registerHttpRoute,
+    registerCli,
     registerService,
     ...runContext,
+    ...agentMembers,
     kv: { ...kv },
     schedule: { ...schedule },
   };
-  return watched(members, "");
+  return watched(subscribing(members, "registerAgentEventSubscription"), "");
 }

@@ -1,5 +1,5 @@
 /** Inside the isolate: what the plugin declares while it registers, and the functions behind it. */
-import { bare, call, isThenable, NativeError, parse, stringify } from "../boot/primordials.ts";
+import { bare, isThenable, NativeError, parse, stringify } from "../boot/primordials.ts";
 import { settled } from "../turn/abortable.ts";
 import type { FunctionKind } from "../../../protocol/messages/functions.ts";
 
@@ -9,14 +9,11 @@ export interface Declared {
   /** A hook, or the kind of a function. */
   hook: string;
   options: unknown;
-  sees: number;
   function?: { name: string; about: unknown };
 }
 
 /** The plugin's handlers and functions. The host knows each by its position here. */
 export const handlers: Handler[] = [];
-/** How many of its arguments each can see, by the same position. */
-export const seen: number[] = [];
 export const declared: Declared[] = [];
 let open = true;
 
@@ -28,31 +25,10 @@ export function isRegistering(): boolean {
   return open;
 }
 
-// oxlint-disable typescript/unbound-method -- captured on purpose, called through `call`
-const sourceOf = Function.prototype.toString;
-const match = RegExp.prototype.exec;
-// oxlint-enable typescript/unbound-method
-/** An arrow function with no parameter, or with one that is a plain name. */
-const FEW_PARAMETERS = /^(?:async +|async(?=\())?(?:\( *([\w$]*) *\)|([\w$]+)) *=>/;
-
-/**
- * How many of its arguments, event and context, a handler can see. The others are not sent and parsed: with 64 calls in
- * flight, parsing both made 0.76 to 0.9 of the throughput. Only an arrow function cannot see more than its parameters,
- * since any other has `arguments`. `length` proves nothing: it leaves out parameters with a default, and rest
- * parameters.
- */
-export function seenArguments(handler: (...args: never[]) => unknown): 0 | 1 | 2 {
-  const found = call(match, FEW_PARAMETERS, [call(sourceOf, handler, [])]) as readonly string[] | null;
-  if (found === null) return 2;
-  return found[1] || found[2] ? 1 : 0;
-}
-
 /** `what` names the caller in the message to an author who calls it too late. */
 export function declareHandler(hook: string, handler: Handler, options: unknown, what: string): void {
   if (!open) throw new NativeError(`${what} was called after register had returned`);
-  const sees = seenArguments(handler);
-  declared[declared.length] = bare({ hook, options: options ?? bare({}), sees });
-  seen[handlers.length] = sees;
+  declared[declared.length] = bare({ hook, options: options ?? bare({}) });
   handlers[handlers.length] = handler;
 }
 

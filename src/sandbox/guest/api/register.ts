@@ -1,11 +1,12 @@
 /**
  * Inside the isolate: OpenClaw's ways to declare something that the gateway may call: tools, commands, gateway methods,
- * services. The plugin's functions stay here; the host gets plain data about them.
+ * HTTP routes, command lines, services. The plugin's functions stay here; the host gets plain data about them.
  */
 import { requestHost } from "../turn/requests.ts";
 import { abortable, settled } from "../turn/abortable.ts";
 import { declareFunction } from "./declared.ts";
-import { bare, call, isArray, isThenable, NativeError, NativePromise, promiseThen } from "../boot/primordials.ts";
+import { part } from "../boot/library.ts";
+import { bare, call, isArray, isThenable, NativeError, NativePromise, promiseThen, sliceText } from "../boot/primordials.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -99,6 +100,54 @@ export function registerGatewayMethod(name: unknown, handler: unknown, options?:
       if (isThenable(returned)) void settled(returned, () => {}, reject);
     });
   declareFunction("method", name, bare({ scope: fieldsOf(options).scope }), run);
+}
+
+/** A path of the gateway's HTTP server. The handler gets Node's request and response. */
+export function registerHttpRoute(route: unknown): void {
+  const { path, handler, auth, match } = fieldsOf(route);
+  if (typeof path !== "string" || path === "") throw new NativeError("api.registerHttpRoute needs a path");
+  if (typeof handler !== "function") throw new NativeError(`api.registerHttpRoute: the route "${path}" has no function named handler`);
+  const run = (args: unknown[]): unknown =>
+    (part("node/http/route") as { serve(handler: unknown, asked: unknown): unknown }).serve(handler, args[0] ?? bare({}));
+  const about = bare({ auth: auth === "plugin" ? "plugin" : "gateway", match: match === "prefix" ? "prefix" : "exact" });
+  declareFunction("route", sliceText(path, 0, 1) === "/" ? path : `/${path}`, about, run);
+}
+
+interface Cli {
+  Command: new (name: string) => { readonly commands: readonly { name(): string; description(): string }[] };
+  run(register: (program: unknown) => unknown, root: string, words: unknown): unknown;
+}
+
+function cli(): Cli {
+  return part("sdk/cli") as unknown as Cli;
+}
+
+/**
+ * Command lines for the operator. `options` name them; otherwise the plugin's function is called once, to see which
+ * ones it makes.
+ */
+export function registerCli(registrar: unknown, options?: unknown): void {
+  if (typeof registrar !== "function") throw new NativeError("api.registerCli needs a function that takes the program");
+  const register = (program: unknown): unknown =>
+    call(registrar as () => unknown, undefined, [{ parentPath: [], ...surroundings, program }]);
+  const { commands, descriptors } = fieldsOf(options);
+  const found: Fields[] = isArray(descriptors) ? (descriptors as Fields[]) : [];
+  const names = isArray(commands) ? (commands as unknown[]) : [];
+  for (let i = 0; i < names.length; i++) found[found.length] = bare({ name: names[i] });
+  if (found.length === 0) {
+    const program = new (cli().Command)("openclaw");
+    register(program);
+    for (let i = 0; i < program.commands.length; i++)
+      found[i] = bare({ name: program.commands[i]!.name(), description: program.commands[i]!.description() });
+  }
+  const declared = bare<Record<string, true>>({});
+  for (let i = 0; i < found.length; i++) {
+    const { name, description } = fieldsOf(found[i]);
+    if (typeof name !== "string" || declared[name]) continue;
+    declared[name] = true;
+    const run = (args: unknown[]): unknown => cli().run(register, name, fieldsOf(args[0]).argv ?? []);
+    declareFunction("cli", name, bare({ description: typeof description === "string" ? description : undefined }), run);
+  }
 }
 
 /** The host calls it with "start" once it is open, and with "stop" before it closes. */

@@ -3,6 +3,7 @@
  * the cell's own file system.
  */
 import { HOME } from "../../../protocol/messages/files.ts";
+import { agentMembers, subscribing } from "./agent-events.ts";
 import { watched } from "./members.ts";
 import { runContext } from "./run-context.ts";
 import { moduleNamed } from "../boot/library.ts";
@@ -10,6 +11,7 @@ import { bare, NativeTypeError, sliceText } from "../boot/primordials.ts";
 
 /** The release of OpenClaw whose plugin API this one follows. */
 const OPENCLAW_VERSION = "2026.9.6";
+const { emitAgentEvent, enqueueNextTurnInjection } = agentMembers;
 const STATE_DIR = `${HOME}/.openclaw`;
 
 export function runtimeOf(config: unknown, logger: () => object): object {
@@ -18,6 +20,7 @@ export function runtimeOf(config: unknown, logger: () => object): object {
     config: watched({ current: () => config, loadConfig: () => config }, "runtime.config."),
     logging: watched({ shouldLogVerbose: () => false, getChildLogger: () => logger() }, "runtime.logging."),
     state: watched({ resolveStateDir: () => STATE_DIR }, "runtime.state."),
+    events: watched(subscribing(bare({}), "onAgentEvent"), "runtime.events."),
   };
   return watched(members, "runtime.");
 }
@@ -37,12 +40,12 @@ export function groupsOf(session: object): Record<string, object> {
       {
         ...session,
         state: watched({}, "session.state."),
-        workflow: watched({}, "session.workflow."),
+        workflow: watched({ enqueueNextTurnInjection }, "session.workflow."),
         controls: watched({}, "session.controls."),
       },
       "session.",
     ),
-    agent: watched({ events: watched({}, "agent.events.") }, "agent."),
+    agent: watched({ events: watched(subscribing({ emitAgentEvent }, "registerAgentEventSubscription"), "agent.events.") }, "agent."),
     runContext: watched({ ...runContext }, "runContext."),
     lifecycle: watched({}, "lifecycle."),
   });

@@ -2,24 +2,22 @@
  * Inside the isolate: the entries by which the lane calls into the cell. Each call is one turn: the plugin's code runs,
  * and what it returned comes back at once or later by mail.
  */
-import { handlers, seen } from "../api/declared.ts";
+import { handlers } from "../api/declared.ts";
 import { abortCall } from "../turn/abortable.ts";
 import { take } from "../turn/handles.ts";
 import { endInvocation } from "../turn/invocation.ts";
-import { beginTurn, fetchMail, hasMail, mailSize, post, restoreMail, takeMail, turn as current } from "../turn/mailbox.ts";
+import { beginTurn, failure, fetchMail, hasMail, noResult, postReturned, resultText, settle, turn as current } from "../turn/mailbox.ts";
+import type { Returned } from "../turn/mailbox.ts";
 import { dropRequestsOf, responded } from "../turn/requests.ts";
-import { failure, noResult, postReturned, resultText, settle } from "../turn/settle.ts";
-import type { Returned } from "../turn/settle.ts";
 import { dropTimersOf, fire } from "../turn/timers.ts";
 import type { GuestFacts } from "../../../protocol/guest-surface/world.ts";
-import { LIMITS } from "../../../protocol/limits.ts";
-import { ERROR_MARK, handlerOf, MAIL, MAIL_MARK, RETURNED } from "../../../protocol/messages/mail.ts";
+import { ERROR_MARK, handlerOf, MAIL_MARK, RETURNED } from "../../../protocol/messages/mail.ts";
 import { bootstrapError, describeError } from "./describe.ts";
 import { restoreWasm } from "./globals.ts";
 import { setLibraryText } from "./library.ts";
 import { register } from "./load.ts";
 import type { Factory } from "./load.ts";
-import { bare, call, currentMs, isThenable, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
+import { bare, call, isThenable, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
 import { mounts, setLimits, setWorld, world } from "./world.ts";
 
 /** What the last turn returned: isolated-vm withholds it when the turn also left a rejected promise behind. */
@@ -69,36 +67,10 @@ export function observe(number: number, eventText: string, contextText: string):
   return turn(number, () => settle(callHandler(handlerOf(number), eventText, contextText), number, noResult));
 }
 
-/** What it cannot see is not parsed. */
 function callHandler(at: number, eventText: string, contextText: string): unknown {
+  // SECURITY: called on its own, not as a member: `this` must not be the list of handlers. test/escape/prototypes.test.ts
   const handler = handlers[at]!;
-  const sees = seen[at]!;
-  return handler(sees > 0 ? parse(eventText) : undefined, sees > 1 ? parse(contextText) : undefined);
-}
-
-/** How many calls of the current batch have started. */
-let started = 0;
-
-/**
- * Several calls in one turn: their numbers, events and contexts. Their answers are mail. The batch ends early after a
- * call that left a promise or mail, since work that follows from it would be charged to a later call. It also ends when
- * the clock has ticked, so that only its last call can have taken long.
- */
-function batch(...calls: (number | string)[]): string {
-  const startedMs = currentMs();
-  started = 0;
-  for (let at = 0, mayContinue = true; at < calls.length && mayContinue; at += 3) {
-    const number = calls[at] as number;
-    const mailed = mailSize();
-    started += 1;
-    const answer = answerTo(number, calls[at + 1] as string, calls[at + 2] as string);
-    mayContinue = answer !== RETURNED.pending && mailSize() === mailed && mailed < LIMITS.lane.batchBytes && currentMs() === startedMs;
-    postReturned(number, answer);
-    returned = undefined;
-  }
-  post(MAIL.begun, started, 0, 0);
-  started = 0;
-  return takeMail();
+  return handler(parse(eventText), parse(contextText));
 }
 
 function marked(answer: Returned): Returned {
@@ -168,17 +140,10 @@ export function mail(): string | undefined {
   return fetchMail();
 }
 
-/**
- * After a turn that isolated-vm reported as failed although its code had returned, and after a batch that was stopped.
- */
-function drainMail(isBatch?: boolean): string | undefined {
+/** After a turn that isolated-vm reported as failed although its code had returned. */
+function drainMail(): string | undefined {
   if (returned !== undefined) postReturned(current.call, returned);
   returned = undefined;
-  if (isBatch) {
-    if (started === 0) restoreMail();
-    else post(MAIL.begun, started, 0, 0);
-  }
-  started = 0;
   return fetchMail();
 }
 
@@ -191,7 +156,7 @@ export function enter(entry: number, ...args: never[]): Returned | undefined {
 }
 
 /** By ENTRY, in its order. */
-const RARE: readonly unknown[] = [load, dispatchSync, invoke, tick, respond, abandon, drainMail, batch];
+const RARE: readonly unknown[] = [load, dispatchSync, invoke, tick, respond, abandon, drainMail];
 
 function turn(number: number, body: () => Returned): Returned {
   returned = undefined;

@@ -4,8 +4,8 @@
 import { createApi } from "../api/api.ts";
 import { declared, endRegistration } from "../api/declared.ts";
 import { unknownMembers } from "../api/members.ts";
-import { settle } from "../turn/settle.ts";
-import type { Returned } from "../turn/settle.ts";
+import { settle } from "../turn/mailbox.ts";
+import type { Returned } from "../turn/mailbox.ts";
 import { bootstrapError } from "./describe.ts";
 import { moduleNamed, part } from "./library.ts";
 import { bare, call, stringify } from "./primordials.ts";

@@ -42,6 +42,17 @@ function cannot(what: string, why: string): () => never {
   };
 }
 
+const endProcess = cannot("process.exit", "a plugin cannot end what it runs in; return from the handler instead");
+
+/** Throws. A command line (sdk/cli.ts) ends with the code. */
+function exit(code?: unknown): never {
+  try {
+    return endProcess();
+  } catch (error) {
+    throw Object.assign(error as Error, { exitCode: Number(code ?? process.exitCode ?? 0) });
+  }
+}
+
 /** A stream that programs can write to. Each write is a log line. */
 function output(fd: number, level: number): object {
   const stream = {
@@ -135,7 +146,7 @@ Object.assign(process, {
   getgid: () => 1000,
   getegid: () => 1000,
   getBuiltinModule: (name: unknown): unknown => (checkString(name, "id"), moduleNamed(name)?.exports),
-  exit: cannot("process.exit", "a plugin cannot end what it runs in; return from the handler instead"),
+  exit,
   abort: cannot("process.abort", "a plugin cannot end what it runs in"),
   kill: cannot("process.kill", "there are no other processes"),
   on: listening("on"),

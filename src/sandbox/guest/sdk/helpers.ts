@@ -52,7 +52,8 @@ export function defineToolPlugin({ id, name, description, configSchema, tools }:
 
 interface ChannelEntry extends Fields {
   plugin?: unknown;
-  setRuntime?: (runtime: unknown) => void;
+  /** Of a bundled entry it is the name of a file. */
+  setRuntime?: unknown;
   registerCliMetadata?(api: Api): void;
   registerFull?(api: Api): void;
   registerCapabilities?(api: Api): void;
@@ -63,12 +64,32 @@ export function defineChannelPluginEntry(entry: ChannelEntry): object {
   const { id, name, description, plugin, configSchema, setRuntime } = entry;
   const register = (api: Api): void => {
     api.registerChannel!({ plugin });
-    setRuntime?.(api.runtime);
+    if (typeof setRuntime === "function") (setRuntime as (runtime: unknown) => void)(api.runtime);
     entry.registerCliMetadata?.(api);
     entry.registerFull?.(api);
     entry.registerCapabilities?.(api);
   };
   return { id, name, description, configSchema, register, channelPlugin: plugin };
+}
+
+/** As above, for a channel whose parts OpenClaw loads later, by their file names. */
+export function defineBundledChannelEntry(entry: ChannelEntry): object {
+  return defineChannelPluginEntry(entry);
+}
+
+/** Keeps `api.runtime` for files of a plugin that do not get `api`. */
+export function createPluginRuntimeStore(options: unknown): object {
+  const { errorMessage } = (typeof options === "string" ? { errorMessage: options } : (options ?? {})) as { errorMessage?: string };
+  let kept: unknown = null;
+  return {
+    setRuntime: (runtime: unknown): void => void (kept = runtime),
+    clearRuntime: (): void => void (kept = null),
+    tryGetRuntime: (): unknown => kept,
+    getRuntime: (): unknown => {
+      if (kept === null) throw new Error(errorMessage ?? "the plugin's runtime is not set yet");
+      return kept;
+    },
+  };
 }
 
 function isRecord(value: unknown): value is Fields {

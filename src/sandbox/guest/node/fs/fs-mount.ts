@@ -64,7 +64,7 @@ export class Mount {
   }
 
   /** Counts an entry that was there from the start, without checks. */
-  tally(entry: Entry): void {
+  countIn(entry: Entry): void {
     if (entry.kind === "file") this.#bytes += entry.content.size;
     this.#files += 1;
     this.#paths += pathBelow(this.root, entry).length;

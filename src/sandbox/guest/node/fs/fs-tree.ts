@@ -61,7 +61,7 @@ function homeMount(): Mount {
   if (mounts.volume === undefined)
     return new Mount("plugin", {
       ...NOTHING,
-      locked: new Fault("EACCES", "the plugin has no volume: the operator has not set grants: { fs: true }"),
+      locked: new Fault("EACCES", "the plugin has no volume: the operator has not granted fs"),
     });
   const { maxBytes, files } = JSON.parse(mounts.volume) as SentVolume;
   mounts.volume = undefined;
@@ -82,7 +82,7 @@ function fill(mount: Mount, files: readonly SentFile[]): void {
       kind === "d"
         ? newFolder(mount, name, FOLDER, timeMs)
         : newFile(mount, name, contentOf(kind, sent), mount === own ? 0o100444 : FILE, timeMs);
-    mount.tally(adopt(parent, entry));
+    mount.countIn(adopt(parent, entry));
   }
 }
 

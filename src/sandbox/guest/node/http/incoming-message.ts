@@ -12,6 +12,13 @@ import Stream from "../stream/stream.ts";
 const DECODED = new Set(["gzip", "x-gzip", "deflate", "br"]);
 const NO_BODY = new Set([204, 304]);
 
+interface AskedMessage {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly content: Uint8Array;
+}
+
 export class IncomingMessage extends Stream.Readable {
   readonly httpVersion = "1.1";
   readonly httpVersionMajor = 1;
@@ -47,6 +54,20 @@ export class IncomingMessage extends Stream.Readable {
     message.#content = content && bytesOf(content);
     message.#source = source;
     if (source) source.failed = (reason) => message.destroy(reason as Error);
+    return message;
+  }
+
+  /** A request, whose body is there already. */
+  static asked({ method, url, headers, content }: AskedMessage, socket: unknown): IncomingMessage {
+    const message = new IncomingMessage(socket);
+    message.method = method;
+    message.url = url;
+    for (const [name, value] of Object.entries(headers)) {
+      const key = name.toLowerCase();
+      message.headers[key] = Array.isArray(value) && key !== "set-cookie" ? value.join(", ") : value;
+      for (const one of [value].flat()) message.rawHeaders.push(name, one);
+    }
+    message.#content = content;
     return message;
   }
 
