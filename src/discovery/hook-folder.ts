@@ -149,7 +149,7 @@ async function handlerFile(root: string): Promise<string> {
   for (const candidate of HANDLERS) {
     if (await isFile(join(root, candidate))) return join(root, candidate);
   }
-  throw new CreelError("ERR_PLUGIN_ENTRY", { path: root });
+  throw new CreelError("ERR_PLUGIN_ENTRY", { path: root, problem: "has no entry file" });
 }
 
 async function isFile(path: string): Promise<boolean> {

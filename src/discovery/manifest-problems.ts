@@ -4,6 +4,7 @@ import type * as z from "zod";
 import { withoutDanger } from "../protocol/dangerous-text.ts";
 import { jsonSchema } from "../protocol/rules/json-schema.ts";
 import type { JsonSchema } from "../protocol/rules/json-schema.ts";
+import { permissionFault } from "../protocol/config/permission-key.ts";
 import { pluginManifest } from "../protocol/config/config.ts";
 import { suggest } from "../text/did-you-mean.ts";
 import { oneLine } from "../text/one-line.ts";
@@ -16,7 +17,7 @@ export function manifestProblems(text: string, error: z.ZodError): { field: stri
   const tree = parseTree(text);
   const found = issuesOf(error).flatMap(({ path, message, keys }) => {
     // A key that there is not: each is a problem of its own, at its own line.
-    if (keys) return keys.map((key) => ({ path: [...path, key], detail: `there is no such key${suggest(key, keysAt(path))}` }));
+    if (keys) return keys.map((key) => ({ path: [...path, key], detail: keyFault(key, path) }));
     return [{ path, detail: message.replace(/^Invalid input: /, "") }];
   });
   const lines = found.slice(0, MAX_PROBLEMS).map(({ path, detail }) => {
@@ -27,6 +28,11 @@ export function manifestProblems(text: string, error: z.ZodError): { field: stri
   const [first] = found;
   const more = found.length === 1 ? "" : ` (and ${found.length - 1} more)`;
   return { field: first!.path.join(".") || "(whole file)", detail: `${first!.detail}${more}`, frame: lines.join("\n") };
+}
+
+function keyFault(key: string, path: readonly (string | number)[]): string {
+  const isPermission = path.length === 1 && path[0] === "permissions" && /^(?:fetch|connect|env|kv|fs|session):/.test(key);
+  return (isPermission && permissionFault(key)) || `there is no such key${suggest(key, keysAt(path))}`;
 }
 
 /** The node of a path, or of its longest part that exists. */

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve, sep } from "node:path";
 import { CATALOG } from "../protocol/catalog.ts";
 import { pluginManifest } from "../protocol/config/config.ts";
 import type { PluginManifest } from "../protocol/config/config.ts";
+import { requestsByKind } from "../protocol/config/permissions.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { pluginId } from "../protocol/rules/registration.ts";
 import { HOOK_FILE, hookAdapter, hookPluginId, isHookFolder, readHookFolder } from "./hook-folder.ts";
@@ -31,7 +32,7 @@ const ENTRIES = ["", "src/", "dist/", "lib/", "build/"].flatMap((folder) =>
 export async function findPlugin(path: string): Promise<PluginFiles> {
   const absolute = resolve(path);
   const stats = await stat(absolute).catch(() => undefined);
-  if (!stats) throw new CreelError("ERR_PLUGIN_ENTRY", { path });
+  if (!stats) throw new CreelError("ERR_PLUGIN_ENTRY", { path, problem: "does not exist" });
   if (basename(absolute) === HOOK_FILE) return hookFiles(dirname(absolute));
   if (stats.isFile()) {
     const name = basename(absolute, extname(absolute));
@@ -48,7 +49,7 @@ export async function findPlugin(path: string): Promise<PluginFiles> {
     if (!entry.startsWith(absolute + sep)) continue;
     if ((await stat(entry).catch(() => undefined))?.isFile()) return { root: absolute, entry, manifest, ownsRoot: true };
   }
-  throw new CreelError("ERR_PLUGIN_ENTRY", { path });
+  throw new CreelError("ERR_PLUGIN_ENTRY", { path, problem: "has no entry file" });
 }
 
 /** A manifest that names no version has that of its package: so an author keeps it in one place. */
@@ -84,7 +85,7 @@ export async function readManifest(root: string): Promise<PluginManifest | undef
     const text = await readFile(path, "utf8").catch(() => undefined);
     if (text === undefined) continue;
     const found = parseJson(text, path);
-    const parsed = pluginManifest.safeParse(name === OPENCLAW ? asOurs(found) : found);
+    const parsed = pluginManifest.safeParse(name === OPENCLAW ? asOurs(found) : withRequests(found));
     if (!parsed.success) {
       const { manifestProblems } = await import("./manifest-problems.ts");
       throw new CreelError("ERR_PLUGIN_MANIFEST", { path, ...manifestProblems(text, parsed.error) });
@@ -93,6 +94,12 @@ export async function readManifest(root: string): Promise<PluginManifest | undef
     return parsed.data;
   }
   return undefined;
+}
+
+/** Permissions by key, in the form that the schema has. */
+function withRequests(found: unknown): unknown {
+  if (typeof found !== "object" || found === null || !("permissions" in found)) return found;
+  return { ...found, permissions: requestsByKind(found.permissions) };
 }
 
 interface Package {

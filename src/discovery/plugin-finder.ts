@@ -3,6 +3,7 @@
  * come from where they were named, installed ones from the current lock.
  */
 import { pluginEntryConfig } from "../protocol/config/config.ts";
+import { settled } from "../protocol/config/permission-key.ts";
 import type { CreelConfig, PluginEntry } from "../protocol/config/config.ts";
 import { firstIssue } from "../text/schema-issue.ts";
 import { basename, extname, resolve } from "node:path";
@@ -190,7 +191,8 @@ function missing(id: string): FoundPlugin {
   return { id: checkedId(id), source: { bundle } };
 }
 
-async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlugin> {
+async function findSpec(given: PluginSpec, config: CreelConfig): Promise<FoundPlugin> {
+  const spec = settled(given);
   if ("source" in spec) return { ...spec, id: checkedId(spec.id), source: { source: spec.source } };
   const { manifest, hook } = await findPlugin(spec.path);
   const settings = hook && hookSettings(hook, config);
@@ -216,21 +218,21 @@ async function findSpec(spec: PluginSpec, config: CreelConfig): Promise<FoundPlu
 function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfig): Plugin {
   const { id, name, version, description, contractTools, source, config, env, hooks, grants, limits, accepted, activationHooks, off } =
     found;
-  const entry = all.plugins?.entries?.[id];
-  const isRequired = entry?.required ?? found.required ?? accepted?.isRequired ?? false;
-  const unaccepted = `its manifest asks to be required, which has no effect: plugins.entries.${id}.required accepts it`;
+  const entry = settled(all.plugins?.entries?.[id] ?? {});
+  const isRequired = entry.required ?? found.required ?? accepted?.isRequired ?? false;
+  const unaccepted = `its manifest asks to be required, which has no effect: plugins.entries.${id}.required, or "required" among its permissions, accepts it`;
   const diagnostics = new Diagnostics(off === undefined ? [] : [off]);
-  if (found.asksRequired && entry?.required === undefined && found.required === undefined) diagnostics.set("required", unaccepted);
-  const hasPinnedLane = entry?.lane !== undefined && entry.lane < lanes;
-  if (entry?.lane !== undefined && !hasPinnedLane)
+  if (found.asksRequired && entry.required === undefined && found.required === undefined) diagnostics.set("required", unaccepted);
+  const hasPinnedLane = entry.lane !== undefined && entry.lane < lanes;
+  if (entry.lane !== undefined && !hasPinnedLane)
     diagnostics.set("lane", `plugins.entries.${id}.lane is ${entry.lane}, which has no effect: the last lane of this host is ${lanes - 1}`);
-  const ownConfig = { ...entry?.config, ...config };
-  const allGrants = { ...accepted?.grants, ...entry?.grants, ...grants };
-  const isOff = entry?.enabled === false || off !== undefined;
-  const allHooks = { ...accepted?.hooks, ...entry?.hooks, ...hooks };
+  const ownConfig = { ...entry.config, ...config };
+  const allGrants = { ...accepted?.grants, ...entry.grants, ...grants };
+  const isOff = entry.enabled === false || off !== undefined;
+  const allHooks = { ...accepted?.hooks, ...entry.hooks, ...hooks };
   // Jobs that it scheduled earlier must find it; and which of its hooks are durable is known once it has loaded.
   const maySleep = !isOff && !allGrants.schedule && allHooks.durable !== true;
-  const budget = pluginBudget({ ...entry?.limits, ...limits }, all.limits);
+  const budget = pluginBudget({ ...entry.limits, ...limits }, all.limits);
   return {
     id,
     name: name ?? id,
@@ -238,7 +240,7 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
     description,
     order,
     lane: 0,
-    pinnedLane: hasPinnedLane ? entry?.lane : undefined,
+    pinnedLane: hasPinnedLane ? entry.lane : undefined,
     home: undefined,
     retired: [],
     isDue: false,
@@ -253,9 +255,9 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
     acceptedFunctions: accepted?.functions,
     knownHooks: found.knownHooks,
     isRequired,
-    isStrict: entry?.strict ?? all.plugins?.strict ?? false,
+    isStrict: entry.strict ?? all.plugins?.strict ?? false,
     activationHooks: maySleep ? activationHooks : undefined,
-    env: { ...entry?.env, ...env },
+    env: { ...entry.env, ...env },
     budget,
     cpuShare: new CpuShare(),
     gatewayTime: new GatewayTime(budget.gatewayMs.value),

@@ -2,12 +2,16 @@
 import * as z from "zod";
 import { pluginHooksConfig } from "../protocol/config/config.ts";
 import { pluginGrants } from "../protocol/config/grants.ts";
+import { permissionKeys } from "../protocol/config/permission-key.ts";
 import { pluginLimitsConfig } from "../protocol/config/plugin-limits.ts";
 
 const settings = {
   config: z.record(z.string(), z.unknown()).optional(),
   env: z.record(z.string(), z.string()).optional(),
   hooks: pluginHooksConfig.optional(),
+  /** Permission keys: `["kv", "fetch:https://api.example.com#GET"]`. */
+  permissions: permissionKeys.optional(),
+  /** The older form of `permissions`, by kind. */
   grants: pluginGrants.optional(),
   limits: pluginLimitsConfig.optional(),
   /** True: all its hooks fail closed. */

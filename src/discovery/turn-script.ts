@@ -30,5 +30,5 @@ export default (api) => {
 /** The bundler's message for a missing file would be about the adapter, which the operator does not know. */
 export async function checkScript(path: string): Promise<void> {
   const isFile = (await stat(path).catch(() => undefined))?.isFile();
-  if (!isFile) throw new CreelError("ERR_PLUGIN_ENTRY", { path });
+  if (!isFile) throw new CreelError("ERR_PLUGIN_ENTRY", { path, problem: "does not exist" });
 }

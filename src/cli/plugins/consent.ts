@@ -19,7 +19,7 @@ export interface Consent {
   readonly accept: readonly string[];
   readonly grant: readonly string[];
   readonly noGrant: readonly string[];
-  /** A grant that was never asked for is meant; one to a plain http: address is meant. */
+  /** A grant that was never asked for is meant; one that allows unencrypted traffic is meant. */
   readonly isUnasked: boolean;
   readonly isInsecure: boolean;
   /** As it was given, for commands that are proposed. */
@@ -110,7 +110,7 @@ export async function isMeant(concerns: readonly Concern[], ask: Ask, line: Term
   for (const { key, isUnasked, isInsecure, hint } of concerns) {
     const why = [
       ...(isUnasked ? [`the plugin never requested it${hint}`] : []),
-      ...(isInsecure ? ["it is not encrypted: anyone on the network path can read and change the traffic"] : []),
+      ...(isInsecure ? ["it allows unencrypted connections: anyone on the network path can read and change the traffic"] : []),
     ];
     line(`  ${key}: ${why.join("; ")}`);
     if (!isYes(await ask("  Grant it anyway? [y/N] "))) return false;

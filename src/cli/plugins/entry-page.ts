@@ -1,5 +1,6 @@
 /** An installed plugin for people. */
-import { grantOf, wordsOf } from "../../install/review/permission-keys.ts";
+import { grantOf } from "../../protocol/config/permission-key.ts";
+import { wordsOf } from "../../install/review/permission-keys.ts";
 import { wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import type { Known } from "./installed-plugin.ts";

@@ -1,4 +1,5 @@
 /** An installed plugin as the lock, the store and the configuration describe it. Starts nothing. */
+import { settled } from "../../protocol/config/permission-key.ts";
 import { permissionKeysOf } from "../../install/review/permission-keys.ts";
 import { REVIEW, review as reviewSchema, reviewHooks } from "../../install/review/review.ts";
 import type { Review, ReviewHook } from "../../install/review/review.ts";
@@ -29,7 +30,7 @@ export async function findInstalled({ state, config }: Project, id: string): Pro
   const installed = await state.read();
   const entry = installed.get(id);
   if (!entry) throw unknownPlugin(id, installed);
-  const { grants: configGrants, required = entry.permissions.required } = config.plugins?.entries?.[id] ?? {};
+  const { grants: configGrants, required = entry.permissions.required } = settled(config.plugins?.entries?.[id] ?? {});
   const isRequired = required === true;
   const hooks = reviewHooks(entry.hooks, { isRequired, failure: config.hooks?.failure });
   const known = { entry, permissions: permissionKeysOf(entry), configGrants, isRequired, hooks };

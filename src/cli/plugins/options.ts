@@ -9,7 +9,7 @@ export const PROJECT_OPTIONS = {
 /** The second yes of an operator without a terminal; see grant-concerns.ts. */
 export const MEANT = {
   unasked: { type: "boolean", help: "grants a permission that the plugin never requested" },
-  insecure: { type: "boolean", help: "grants a plain http: address" },
+  insecure: { type: "boolean", help: "grants a plain http: address, or connections that need not be TLS" },
 } as const;
 
 export const CONSENT = {

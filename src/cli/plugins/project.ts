@@ -21,6 +21,8 @@ export interface Project {
 const DEFAULT = "creel.json";
 /** The state folder beside a creel.json that `createConfig` makes. */
 const DEFAULT_STATE = ".creel";
+/** For editors, where Creel is a package of the project. */
+const SCHEMA = "node_modules/creel/docs/reference/creel.schema.json";
 
 interface ProjectValues {
   readonly config?: string;
@@ -55,7 +57,8 @@ export async function createConfig(values: ProjectValues): Promise<boolean> {
   if (!lacksConfig(values)) return false;
   // Not imported above: most commands change no configuration.
   const { editConfig } = await import("../../install/config/config-edit.ts");
-  return editConfig(DEFAULT, () => [{ path: ["stateDir"], value: DEFAULT_STATE }]);
+  const schema = existsSync(SCHEMA) ? [{ path: ["$schema"], value: `./${SCHEMA}` }] : [];
+  return editConfig(DEFAULT, () => [...schema, { path: ["stateDir"], value: DEFAULT_STATE }]);
 }
 
 /**

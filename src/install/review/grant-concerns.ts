@@ -1,16 +1,20 @@
 /**
- * Trusted side: grants that need a second confirmation: permissions that the plugin never requested, and plain http
- * addresses. Permissions that are granted already need none. SECURITY: test/install/review/grant-concerns.test.ts
+ * Trusted side: grants that need a second confirmation: permissions that the plugin never requested, plain http
+ * addresses, and connections across a network that need not be TLS. Permissions that are granted already need none.
+ * SECURITY: test/install/review/grant-concerns.test.ts
  */
+import { connectHost, isSecureTarget } from "../../protocol/config/connect-grant.ts";
 import { suggest } from "../../text/did-you-mean.ts";
 import { CreelError } from "../../protocol/errors.ts";
-import { acceptedBy, grantOf, isCovered } from "./permission-keys.ts";
+import { grantOf } from "../../protocol/config/permission-key.ts";
+import type { Grant } from "../../protocol/config/permission-key.ts";
+import { acceptedBy, isCovered } from "./permission-keys.ts";
 import type { Accepted } from "./permission-keys.ts";
 
 export interface Concern {
   readonly key: string;
   readonly isUnasked: boolean;
-  /** Plain http. */
+  /** Plain http, or a connection of which the plugin decides whether it is encrypted. */
   readonly isInsecure: boolean;
   /** The end of a sentence with the key that may have been meant. */
   readonly hint: string;
@@ -28,10 +32,19 @@ export function concernsOf(keys: Iterable<string>, asked: readonly string[], bef
     // A key that means nothing is refused elsewhere, with the keys that do.
     if (!grant || (before && isCovered(grant, before))) return [];
     const isUnasked = !isCovered(grant, requested);
-    const isInsecure = "fetch" in grant && grant.fetch.origin.startsWith("http:");
+    const isInsecure = mayBePlain(grant);
     return isUnasked || isInsecure ? [{ key, isUnasked, isInsecure, hint: isUnasked ? suggest(key, asked) : "" }] : [];
   });
 }
+
+/** A connection within the machine has no network path. A plain http: address counts wherever it leads. */
+function mayBePlain(grant: Grant): boolean {
+  if ("fetch" in grant) return grant.fetch.origin.startsWith("http:");
+  return "connect" in grant && !isSecureTarget(grant.connect) && !/^(?:localhost|127\.[\d.]+|::1)$/.test(connectHost(grant.connect));
+}
+
+/** The key that grants the same, encrypted. */
+const encrypted = (key: string): string => key.replace(/^fetch:http:/, "fetch:https:").replace(/^connect:/, "connect:tls://");
 
 /** The flags that a command for these keys needs. */
 export function flagsFor(keys: Iterable<string>, asked: readonly string[], before: Accepted | undefined): string[] {
@@ -58,6 +71,7 @@ export function expectMeant(concerns: readonly Concern[], meant: Meant, plugin: 
   ];
   for (const { key, isUnasked, isInsecure, hint } of concerns) {
     if (isUnasked && !meant.isUnasked) throw new CreelError("ERR_GRANT_UNASKED", { plugin, key, hint, command: command(...flags) });
-    if (isInsecure && !meant.isInsecure) throw new CreelError("ERR_GRANT_INSECURE", { key, command: command(...flags) });
+    if (isInsecure && !meant.isInsecure)
+      throw new CreelError("ERR_GRANT_INSECURE", { key, better: encrypted(key), command: command(...flags) });
   }
 }

@@ -8,8 +8,9 @@ import type { FetchMethod } from "../../protocol/config/fetch-grant.ts";
 import type { UsageSum } from "../../state/audit-log.ts";
 import type { LockEntry } from "../../state/lock.ts";
 import { definitionOf } from "./requested-permissions.ts";
-import { grantOf, isCovered, permissionKey, permissionKeysOf, wordsOf } from "./permission-keys.ts";
-import type { FetchRule, Grant } from "./permission-keys.ts";
+import { grantOf, permissionKey } from "../../protocol/config/permission-key.ts";
+import { isCovered, permissionKeysOf, wordsOf } from "./permission-keys.ts";
+import type { FetchRule, Grant } from "../../protocol/config/permission-key.ts";
 import type { Review } from "./review.ts";
 
 /** `=` granted and used, `-` granted and not used (or wider than used), `+` needed and not granted, `?` unknown. */

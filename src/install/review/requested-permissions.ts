@@ -9,8 +9,9 @@ import { CATALOG, familyOf } from "../../protocol/catalog.ts";
 import { origin as originSchema } from "../../protocol/config/fetch-grant.ts";
 import { riskRank } from "../../protocol/config/permission-table.ts";
 import type { RequestedPermissions } from "../../protocol/config/permissions.ts";
-import { permissionKey, wordsOf } from "./permission-keys.ts";
-import type { Grant } from "./permission-keys.ts";
+import { permissionKey } from "../../protocol/config/permission-key.ts";
+import { wordsOf } from "./permission-keys.ts";
+import type { Grant } from "../../protocol/config/permission-key.ts";
 
 export interface RequestedPermission {
   readonly key: string;
@@ -76,7 +77,8 @@ function request(grant: Grant, from: RequestedPermission["from"], reason?: strin
 
 const size = (maxBytes: number | undefined) => (maxBytes === undefined ? true : { maxBytes });
 
-function stated({
+/** What a manifest requests. */
+export function stated({
   fetch = [],
   connect = [],
   kv,

@@ -4,7 +4,9 @@
 import * as z from "zod";
 import { key, OPENCLAW } from "./config-key.ts";
 import { pluginGrants } from "./grants.ts";
+import { fleetConfig } from "./fleet.ts";
 import { LIMITS } from "../limits.ts";
+import { permissionKeys } from "./permission-key.ts";
 import { requestedPermissions } from "./permissions.ts";
 import { pluginLimitsConfig } from "./plugin-limits.ts";
 import { databaseConfig, lockKeyConfig, secretConfig, secretName } from "./secrets.ts";
@@ -51,10 +53,11 @@ export const pluginEntryConfig = z.looseObject({
   config: key(z.record(z.string(), z.unknown()), "What the plugin sees as `api.pluginConfig`.", OPENCLAW),
   env: key(z.record(z.string(), z.string()), "Variables that it sees in `process.env`, with their values.", OPENCLAW),
   hooks: key(pluginHooksConfig, "Which hooks it may listen to, and what a call of one may take.", OPENCLAW),
-  grants: key(
-    pluginGrants,
-    "What it may do beyond answering hooks; for an installed plugin, laid over what was accepted, key by key. [permissions.md](permissions.md)",
+  permissions: key(
+    permissionKeys,
+    "What it may do beyond answering hooks, by permission keys; for an installed plugin, laid over what was accepted, kind by kind. A fetch may name a secret: `fetch:https://api.example.com with WEATHER`. [permissions.md](permissions.md)",
   ),
+  grants: key(pluginGrants, "The older form of `permissions`, by kind. Still read; `permissions` counts where both name a kind."),
   limits: key(pluginLimitsConfig, "What it may take."),
   lane: key(
     z.int().min(0),
@@ -255,6 +258,7 @@ export const creelConfig = z.looseObject({
     }),
     "Keeps the stores of plugins (`api.kv`) in a PostgreSQL database that several hosts share, instead of the state folder. [storage.md](../guides/storage.md#one-store-for-many-hosts)",
   ),
+  fleet: key(fleetConfig, "How this host, or an operator, joins the NATS servers of a fleet. [fleet.md](../guides/fleet.md)"),
   lockKey: key(
     lockKeyConfig,
     "The key that `creel.lock` is sealed with, kept outside the state folder. With it, only holders of the key can change what is installed; without it, anyone who can write there.",

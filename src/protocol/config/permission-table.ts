@@ -1,7 +1,7 @@
 /**
  * Every permission, the riskiest first: what it lets a plugin do, how bad that can be, what the host enforces, and the
- * test that shows it. Reviews sort by this table, and docs/reference/permissions.md is made from it. permissions.ts
- * says how a plugin requests one, config.ts how an operator grants it.
+ * test that shows it. Reviews sort by this table, and docs/reference/permissions.md is made from it. permission-key.ts
+ * says how each is written.
  */
 
 export type Risk = "high" | "medium" | "low";
@@ -17,11 +17,8 @@ export interface PermissionAbout {
    */
   readonly narrow: string;
   readonly wide: string;
-  /**
-   * What an author writes into `permissions` of creel.plugin.json. Undefined: it cannot be requested there; the hooks
-   * imply it.
-   */
-  readonly asked?: Readonly<Record<string, unknown>>;
+  /** An author can request it in `permissions` of creel.plugin.json. Otherwise the hooks imply it. */
+  readonly isAsked?: true;
   /** What an author writes elsewhere in the manifest. */
   readonly askedAs?: string;
   /** What the host enforces for every plugin that has it. */
@@ -29,8 +26,6 @@ export interface PermissionAbout {
   /** File and name of each test. */
   readonly tests: readonly (readonly [file: string, name: string])[];
 }
-
-const REASON = "why the plugin needs it, for the operator to read";
 
 export const PERMISSION_TABLE = {
   prompt: {
@@ -52,7 +47,7 @@ export const PERMISSION_TABLE = {
     why: "conversations hold whatever people paste into them; together with `fetch`, the plugin can send them away",
     narrow: "conversation",
     wide: "conversation",
-    asked: { conversation: { reason: REASON } },
+    isAsked: true,
     enforced:
       "Without it, such hooks are refused when the plugin registers, and the diagnostic names the key to set. Only `true` allows it.",
     tests: [
@@ -69,7 +64,7 @@ export const PERMISSION_TABLE = {
     why: "it decides which plugins come after it, better guards and updates included; it fails closed, so that broken it refuses them all",
     narrow: "install",
     wide: "install",
-    asked: { install: { reason: REASON } },
+    isAsked: true,
     enforced:
       "A yes to the review does not include it: it is granted by name only. Without it `before_install` is refused when the plugin registers, the diagnostic names the key to set, and the plugin is not asked. Only `true` allows it.",
     tests: [
@@ -86,7 +81,7 @@ export const PERMISSION_TABLE = {
     why: "the host cannot see what is said on it: a database holds whatever its password opens, and anything else that the plugin sees can leave",
     narrow: "connect:tls://db.example.com:5432",
     wide: "connect:db.example.com:5432",
-    asked: { connect: [{ target: "db.example.com:5432", reason: REASON }] },
+    isAsked: true,
     enforced:
       "The host opens the connection, never the plugin: host and port are compared exactly; names must lead to public addresses, and the host connects to the address that it checked; certificates are always verified, whatever the plugin says; 16 connections, 120 a minute, an hour each, within the plugin's share of the gateway's time; all end with the cell. No wildcards. [connections.md](../guides/connections.md)",
     tests: [
@@ -101,7 +96,7 @@ export const PERMISSION_TABLE = {
     why: "it lets out anything else that the plugin sees; the author's own server can be among the origins",
     narrow: "fetch:https://api.example.com/v1#GET",
     wide: "fetch:https://api.example.com",
-    asked: { fetch: [{ origin: "https://api.example.com", methods: ["GET"], pathPrefix: "/v1", reason: REASON }] },
+    isAsked: true,
     enforced:
       "The host sends, never the plugin: scheme, host, port, method and path are compared after parsing, at each redirect again; names must lead to public addresses; 300 requests a minute, within the plugin's share of the gateway's time; secrets are put in by the host and taken out of answers. No wildcards. [fetch.md](../guides/fetch.md)",
     tests: [
@@ -116,7 +111,7 @@ export const PERMISSION_TABLE = {
     why: "a session's entry may say which model answers, with which rights; what can be patched is the gateway's to say",
     narrow: "session:patch",
     wide: "session:patch",
-    asked: { session: [{ access: "patch", reason: REASON }] },
+    isAsked: true,
     enforced: "The gateway's own `patchSession` applies it, and may refuse; loops of patches end at a depth and at a rate, by name.",
     tests: [
       ["test/contract/causes.test.ts", "what was not granted is refused by name"],
@@ -129,7 +124,7 @@ export const PERMISSION_TABLE = {
     why: "as bad as what is in it: a region is nothing, a key is that key. For keys use `secrets`, which plugins never see",
     narrow: "env:WEATHER_REGION",
     wide: "env:WEATHER_REGION",
-    asked: { env: [{ name: "WEATHER_REGION", reason: REASON }] },
+    isAsked: true,
     enforced: "By exact name, copied when the cell is opened. A variable that holds a secret of `secrets` is never shown.",
     tests: [
       [
@@ -145,7 +140,7 @@ export const PERMISSION_TABLE = {
     why: "entries name channels, users and models; what is in one is the gateway's to say",
     narrow: "session:get",
     wide: "session:get",
-    asked: { session: [{ access: "get", reason: REASON }] },
+    isAsked: true,
     enforced: "Asked of the gateway's own `getSession`, one key at a time; what it gives is all there is.",
     tests: [["test/contract/causes.test.ts", "what was not granted is refused by name"]],
   },
@@ -155,7 +150,7 @@ export const PERMISSION_TABLE = {
     why: "the heap limit does not count its memory, and its compiler adds to the attack surface of V8",
     narrow: "wasm",
     wide: "wasm",
-    asked: { wasm: { reason: REASON } },
+    isAsked: true,
     enforced:
       "Without it the cell has no `WebAssembly`. With it there is still no shared memory, and the whole sandbox process is still bounded by `sandbox.memoryMb`.",
     tests: [
@@ -169,7 +164,7 @@ export const PERMISSION_TABLE = {
     why: "with an exact clock a plugin can measure what its neighbours in the process do, and guess at what they know",
     narrow: "clock",
     wide: "clock",
-    asked: { clock: { reason: REASON } },
+    isAsked: true,
     enforced: "Without it all clocks of the cell go in whole milliseconds.",
     tests: [["test/escape/clock.test.ts", "without a grant time passes in whole milliseconds, and there is no WebAssembly"]],
   },
@@ -193,7 +188,7 @@ export const PERMISSION_TABLE = {
     why: "it may do at night what it may do by day, and nothing more",
     narrow: "schedule",
     wide: "schedule",
-    asked: { schedule: { reason: REASON } },
+    isAsked: true,
     enforced:
       "A job is a call, with a call's budgets; at most 1000 wait, eight are done at once; loops of jobs and patches end at a depth. [storage.md](../guides/storage.md)",
     tests: [
@@ -207,7 +202,7 @@ export const PERMISSION_TABLE = {
     why: "they are not files of the machine: only the plugin sees them; they take space",
     narrow: "fs:65536",
     wide: "fs",
-    asked: { fs: { maxBytes: 65_536, reason: REASON } },
+    isAsked: true,
     enforced:
       "Paths are names in a database, never paths of the machine; the host counts the quota, 4 MiB unless said otherwise, 8 MiB at most. [files.md](../guides/files.md)",
     tests: [
@@ -221,7 +216,7 @@ export const PERMISSION_TABLE = {
     why: "only the plugin sees it; it takes space",
     narrow: "kv:65536",
     wide: "kv",
-    asked: { kv: { maxBytes: 65_536, reason: REASON } },
+    isAsked: true,
     enforced: "The plugin has its own database; the host enforces the quota, 10 MiB by default. [storage.md](../guides/storage.md)",
     tests: [
       ["test/contract/kv.test.ts", "a plugin has no way to another's entries, and without a grant none at all"],

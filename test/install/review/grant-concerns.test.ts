@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { concernsOf, expectMeant } from "../../../src/install/review/grant-concerns.ts";
 import { acceptedBy } from "../../../src/install/review/permission-keys.ts";
 
-const ASKED = ["fetch:https://api.example.com", "kv:1024", "fetch:http://localhost:3000"];
+const ASKED = ["fetch:https://api.example.com", "kv:1024", "fetch:http://localhost:3000", "connect:db.example.com:5432"];
 
 const command = (...flags: string[]) => ["creel permissions grant weather …", ...flags].join(" ");
 
@@ -17,6 +17,11 @@ describe("a grant", () => {
     ["fetch:https://api.exmple.com", ["unasked"]],
     ["fetch:http://api.example.com", ["unasked", "insecure"]],
     ["fetch:http://localhost:3000", ["insecure"]],
+    ["connect:db.example.com:5432", ["insecure"]],
+    ["connect:tls://db.example.com:5432", []],
+    ["connect:10.0.0.7:5432", ["unasked", "insecure"]],
+    ["connect:localhost:5432", ["unasked"]],
+    ["connect:[::1]:5432", ["unasked"]],
   ])("of %s raises %j", (key, expected) => {
     const raised = concernsOf([key], ASKED, undefined).flatMap(({ isUnasked, isInsecure }) => [
       ...(isUnasked ? ["unasked"] : []),
@@ -31,6 +36,15 @@ describe("a grant", () => {
     expect(concernsOf(["fetch:http://api.exmple.com"], ASKED, undefined)[0]!.hint).toBe('; did you mean "fetch:https://api.example.com"?');
   });
 
+  it.each([
+    ["fetch:http://localhost:3000", "fetch:https://localhost:3000"],
+    ["connect:db.example.com:5432", "connect:tls://db.example.com:5432"],
+  ])("of %s names the encrypted one in its error: %s", (key, better) => {
+    expect(() => expectMeant(concernsOf([key], ASKED, undefined), { isUnasked: true, isInsecure: false }, "weather", command)).toThrow(
+      expect.objectContaining({ code: "ERR_GRANT_INSECURE", fix: expect.stringContaining(`grant ${better}; or`) }) as Error,
+    );
+  });
+
   it("without a terminal needs the flag for each concern, and the error has the whole command", () => {
     const concerns = concernsOf(["fetch:http://api.exmple.com"], ASKED, undefined);
     const none = { isUnasked: false, isInsecure: false };
@@ -41,7 +55,7 @@ describe("a grant", () => {
         fix: "if you mean it, run: creel permissions grant weather … --unasked --insecure",
       }) as Error,
     );
-    expect(() => expectMeant(concerns, { ...none, isUnasked: true }, "weather", command)).toThrow("is not encrypted");
+    expect(() => expectMeant(concerns, { ...none, isUnasked: true }, "weather", command)).toThrow("allows unencrypted connections");
     expect(() => expectMeant(concerns, { isUnasked: true, isInsecure: true }, "weather", command)).not.toThrow();
   });
 });

@@ -1,6 +1,7 @@
 /** A permission and its key are two ways to say the same, and what was accepted covers what is less. */
 import { describe, expect, it } from "vitest";
-import { acceptedBy, grantOf, isCovered, permissionKey, permissionKeysOf } from "../../../src/install/review/permission-keys.ts";
+import { grantOf, permissionKey } from "../../../src/protocol/config/permission-key.ts";
+import { acceptedBy, isCovered, permissionKeysOf } from "../../../src/install/review/permission-keys.ts";
 
 const KEYS = [
   "fetch:https://api.example.com",
