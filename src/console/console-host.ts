@@ -17,6 +17,7 @@ type Used =
   | "offerAnswers"
   | "runs"
   | "runDetail"
+  | "recentFacts"
   | "stats";
 
 export type ConsoleHost = Pick<Host, Used>;

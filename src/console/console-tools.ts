@@ -29,6 +29,7 @@ export interface ToolReplay {
 }
 
 export interface ConsoleTools {
+  readonly stateDir: string;
   /** The event as it was recorded; undefined: it was not. */
   recorded(runId: string): Promise<Readonly<Record<string, unknown>> | undefined>;
   /** One recorded run again, with an edited event if given, against the plugins as they are, without consequences. */

@@ -2,8 +2,8 @@
 import type { AuditCall } from "../protocol/audit-line.ts";
 import type { RunDetail } from "../protocol/live-report.ts";
 import type { PluginReport } from "../host/report/inspect.ts";
-import { profilePath, readProfile } from "../host/inspect/stored-profile.ts";
-import type { StoredProfile } from "../host/inspect/stored-profile.ts";
+import { growthPath, profilePath, readGrowth, readProfile } from "../host/inspect/stored-profile.ts";
+import type { StoredGrowth, StoredProfile } from "../host/inspect/stored-profile.ts";
 import { adviceOf, whyOf } from "../text/run-advice.ts";
 import type { Advice } from "../text/run-advice.ts";
 
@@ -12,7 +12,9 @@ export interface ExplainedRun {
   readonly why: string;
   readonly advice: readonly Advice[];
   /** Of each call, as the plugin's registration has it now. */
-  readonly budgets: readonly (AuditCall["budget"] | undefined)[];
+  readonly budgets: readonly AuditCall["budget"][];
+  /** What a failing handler means for its hook. */
+  readonly failure: "open" | "closed";
 }
 
 /**
@@ -29,6 +31,17 @@ export async function profileOf(
   return profile && { plugin, ...profile };
 }
 
+/** The same for memory: what it was full of. */
+export async function growthOf(
+  stateDir: string | undefined,
+  { runId, calls }: RunDetail,
+): Promise<(StoredGrowth & { readonly plugin: string }) | undefined> {
+  const plugin = calls.find(({ error }) => error?.code === "ERR_CALL_MEMORY")?.plugin;
+  if (stateDir === undefined || plugin === undefined) return undefined;
+  const grown = await readGrowth(growthPath(stateDir, runId, plugin));
+  return grown && { plugin, ...grown };
+}
+
 const UNKNOWN: AuditCall["budget"] = { wallMs: { value: 0, origin: "unknown" }, cpuMs: { value: 0, origin: "unknown" } };
 
 const tell = (...words: string[]): string => ["creel", ...words].join(" ");
@@ -38,17 +51,18 @@ export function explained(run: RunDetail, plugins: readonly PluginReport[]): Exp
     const hooks = plugins.find(({ id }) => id === plugin)?.hooks.filter(({ hook }) => hook === run.hook) ?? [];
     return hooks.find((handler) => handler.priority === priority) ?? hooks[0];
   });
-  const budgets = handlers.map((handler) => handler?.budget as AuditCall["budget"] | undefined);
+  const budgets = handlers.map((handler) => (handler?.budget as AuditCall["budget"] | undefined) ?? UNKNOWN);
   const { hook, decision = "pass", by, approval } = run;
   const decider = handlers[run.calls.findIndex(({ plugin }) => plugin === by)] ?? handlers.find((handler) => handler !== undefined);
+  const failure = decider?.failure === "closed" ? "closed" : "open";
   const advised = {
     hook,
     decision,
     by,
-    failure: decider?.failure === "closed" ? ("closed" as const) : ("open" as const),
+    failure,
     approval: approval as never,
-    calls: run.calls.map(({ plugin, status, error }, at) => ({ plugin, status, error, budget: budgets[at] ?? UNKNOWN })),
-  };
+    calls: run.calls.map(({ plugin, status, error }, at) => ({ plugin, status, error, budget: budgets[at]! })),
+  } as const;
   const why = run.wallMs === undefined ? "It is still running." : run.decision === undefined ? "The gateway aborted it." : whyOf(advised);
-  return { run, why, advice: run.wallMs === undefined ? [] : adviceOf(advised, tell), budgets };
+  return { run, why, advice: run.wallMs === undefined ? [] : adviceOf(advised, tell), budgets, failure };
 }

@@ -45,6 +45,7 @@ export class Feed implements Disposable {
     this.#sampler = setInterval(() => void this.#sample(), LIMITS.console.sampleMs);
     this.#sampler.unref();
     void this.#sample();
+    void this.#recall();
   }
 
   get openPages(): number {
@@ -55,21 +56,17 @@ export class Feed implements Disposable {
     return this.#samples.all;
   }
 
-  /** When each permission of a plugin was last seen in use, in milliseconds since 1970; since this console runs. */
-  lastUses(plugin: string): Readonly<Record<string, number>> {
-    return this.#samples.lastUses(plugin);
-  }
-
   /** Opens a stream. `since`, `host`: the last run that this page has seen, and of which host. */
   async join(response: ServerResponse, scopes: readonly string[], since: { readonly seq: number; readonly host: string }): Promise<void> {
     const reader = new Reader(response, () => this.#leave(reader));
     const { id } = this.#host;
-    const [runs, approvals] = (await this.#orAway(() =>
+    const [runs, approvals, recent] = (await this.#orAway(() =>
       Promise.all([
         this.#host.runs({ ...(since.host === id && { since: since.seq }), limit: LIMITS.console.runsAtOnce }),
         this.#host.pendingApprovals(),
+        this.#host.recentFacts(),
       ]),
-    )) ?? [[], []];
+    )) ?? [[], [], []];
     if (response.destroyed) return;
     const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
     reader.latest("hello", () => ({
@@ -80,13 +77,20 @@ export class Feed implements Disposable {
       plugins: this.#plugins(),
       approvals,
       stats: this.#stats,
-      incidents: this.#incidents.since(0),
+      incidents: this.#incidents.all(),
+      logs: recent.flatMap(({ event, fact }) => (event === "log" ? [fact] : [])),
     }));
     // The other readers go on from where they are: a run that comes twice is the same run to a page.
     this.#seq = this.#readers.size === 0 ? (ended.at(-1)?.seq ?? 0) : Math.min(this.#seq, ended.at(-1)?.seq ?? this.#seq);
     this.#hostId = id;
     this.#readers.add(reader);
     this.#start();
+  }
+
+  /** What happened in the host before this console was there. */
+  async #recall(): Promise<void> {
+    const recent = await this.#orAway(() => this.#host.recentFacts());
+    if (recent) this.#incidents.remember(recent);
   }
 
   #start(): void {
@@ -129,6 +133,7 @@ export class Feed implements Disposable {
     this.#seq = 0;
     this.#sent.clear();
     this.#tell(lineOf({ host: id }), 0);
+    void this.#recall();
   }
 
   async #pull(): Promise<void> {

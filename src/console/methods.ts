@@ -8,7 +8,7 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { ConsoleHost } from "./console-host.ts";
 import type { ConsoleTools } from "./console-tools.ts";
-import { explained, profileOf } from "./explained-run.ts";
+import { explained, growthOf, profileOf } from "./explained-run.ts";
 import type { Feed } from "./feed.ts";
 import type { Scope } from "./sessions.ts";
 
@@ -44,12 +44,14 @@ function method<S extends z.ZodType>(scope: Method["scope"], params: S, run: Met
 
 export const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({
-    run: method("read", ofRun, async ({ host }, { runId }) => {
+    run: method("read", ofRun, async ({ host, tools }, { runId }) => {
       const detail = await host.runDetail(runId);
-      return detail ? { ...explained(detail, host.plugins()), profile: await profileOf(host.stateDir, detail) } : null;
+      if (!detail) return null;
+      const stateDir = host.stateDir ?? tools?.stateDir;
+      const [profile, memory] = await Promise.all([profileOf(stateDir, detail), growthOf(stateDir, detail)]);
+      return { ...explained(detail, host.plugins()), profile, memory };
     }),
     samples: method("read", nothing, ({ feed }) => feed.samples),
-    lastUses: method("read", ofPlugin, ({ feed }, { plugin }) => feed.lastUses(plugin)),
     approvals: method("read", nothing, async ({ host }) => ({
       pending: await host.pendingApprovals(),
       always: host.approvals(),

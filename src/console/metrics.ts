@@ -57,11 +57,17 @@ function health(text: Exposition, plugins: readonly PluginStats[], { restarts }:
   text.family("creel_circuit_state", "stateset", "The state of a plugin's breaker.");
   for (const { plugin, circuit } of own)
     for (const state of CIRCUITS) text.sample("creel_circuit_state", { plugin, creel_circuit_state: state }, circuit === state ? 1 : 0);
-  text.family("creel_cell_replacements", "counter", "Cells that were rebuilt.");
-  for (const { plugin, replacements } of plugins) text.sample("creel_cell_replacements_total", { plugin }, replacements);
+  text.family("creel_cell_replacements", "counter", "Cells that were rebuilt, by reason.");
+  for (const { plugin, replacements } of plugins) text.counts("creel_cell_replacements", { plugin }, "reason", replacements);
   text.family("creel_sandbox_restarts", "counter", "Sandboxes that were replaced, by reason and by the plugin to blame, if one is.");
   const known = new Set(own.map(({ plugin }) => plugin));
-  const counted = Map.groupBy(restarts, ({ plugin = "", reason }) => `${plugin === "" || known.has(plugin) ? plugin : "other"}\n${reason}`);
+  // Each reason is there at 0 for each plugin, as the host lists it for none.
+  const reasons = new Set(restarts.map(({ reason }) => reason));
+  const never = plugins.flatMap(({ plugin }) => Array.from(reasons, (reason) => ({ plugin, reason, count: 0 })));
+  const counted = Map.groupBy(
+    [...never, ...restarts],
+    ({ plugin = "", reason }) => `${plugin === "" || known.has(plugin) ? plugin : "other"}\n${reason}`,
+  );
   for (const [key, same] of counted) {
     const [plugin = "", reason = ""] = key.split("\n");
     const count = same.reduce((sum, one) => sum + one.count, 0);

@@ -35,16 +35,10 @@ export interface Sample {
 
 export class Samples {
   readonly #kept: Sample[] = [];
-  /** By plugin and permission. */
-  readonly #uses = new Map<string, Record<string, number>>();
   #last: HostStats | undefined;
 
   get all(): readonly Sample[] {
     return this.#kept;
-  }
-
-  lastUses(plugin: string): Readonly<Record<string, number>> {
-    return this.#uses.get(plugin) ?? {};
   }
 
   /** Undefined: it is the first of this host, and there is nothing to compare it with. */
@@ -52,22 +46,10 @@ export class Samples {
     const before = this.#last;
     this.#last = stats;
     if (!before || before.host !== stats.host || stats.at <= before.at) return undefined;
-    this.#noteUses(before, stats);
     const sample = between(before, stats);
     this.#kept.push(sample);
     if (this.#kept.length > LIMITS.console.samples) this.#kept.shift();
     return sample;
-  }
-
-  #noteUses(before: HostStats, now: HostStats): void {
-    const old = new Map(before.plugins.map(({ plugin, permissionUses }) => [plugin, permissionUses]));
-    for (const { plugin, permissionUses } of now.plugins)
-      for (const [permission, count] of Object.entries(permissionUses)) {
-        if (count <= (old.get(plugin)?.[permission] ?? 0)) continue;
-        const uses = this.#uses.get(plugin) ?? {};
-        uses[permission] = now.at;
-        this.#uses.set(plugin, uses);
-      }
   }
 }
 

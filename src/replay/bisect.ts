@@ -22,30 +22,40 @@ export interface Bisection {
 export async function bisect(recorded: RecordedRun, setup: ReplaySetup): Promise<Bisection> {
   let runs = 0;
   const ids: string[] = [];
+  const suspects: string[] = [];
   const verdictWith = async (kept: readonly string[] | undefined): Promise<Verdict> => {
     runs += 1;
     await using host = await ReplayHost.open(setup, { without: kept ? ids.filter((id) => !kept.includes(id)) : [] });
-    if (!kept) ids.push(...host.ids());
-    return verdictOf(await host.run(recorded));
+    const outcome = await host.run(recorded);
+    if (!kept) {
+      ids.push(...host.ids());
+      // Only handlers of the run can decide it: plugins share no data, and a replay has no sessions.
+      suspects.push(...new Set(outcome.calls.map(({ plugin }) => plugin)));
+    }
+    return verdictOf(outcome);
   };
   const verdict = await verdictWith(undefined);
-  // Only plugins that were called then, or have come since, can matter; those that listened come first.
-  const called = new Set(recorded.calls.map(({ plugin }) => plugin));
-  const suspects = ids.toSorted((a, b) => Number(called.has(b)) - Number(called.has(a)));
   const plugins = await smallest(suspects, async (kept) => (await verdictWith(kept)).decision === verdict.decision);
   const without = await verdictWith(ids.filter((id) => !plugins.includes(id)));
   return { verdict, recorded: recordedVerdict(recorded), plugins, without, runs };
 }
 
 /**
- * None, one alone, two together; then, since there are too many larger sets, what is left when nothing more can be taken away. Pure, for
- * tests.
+ * By size, so that the first that is found is a smallest one: none, each alone, each pair and so on, for as long as that takes at most so
+ * many tries. With more plugins than that: what is left when nothing more can be taken away. Pure, for tests.
  */
-export async function smallest(all: readonly string[], causes: (kept: readonly string[]) => Promise<boolean>): Promise<string[]> {
-  if (await causes([])) return [];
-  for (const one of all) if (await causes([one])) return [one];
-  if (all.length <= PAIRS)
-    for (const [at, one] of all.entries()) for (const two of all.slice(at + 1)) if (await causes([one, two])) return [one, two];
+export async function smallest(
+  all: readonly string[],
+  causes: (kept: readonly string[]) => Promise<boolean>,
+  maxTries = TRIES,
+): Promise<string[]> {
+  let tries = 0;
+  for (let size = 0; size <= all.length; size++) {
+    const sets = combinations(all, size);
+    tries += sets.length;
+    if (tries > maxTries && size > 1) break;
+    for (const set of sets) if (await causes(set)) return set;
+  }
   let kept = [...all];
   for (const one of all) {
     const fewer = kept.filter((id) => id !== one);
@@ -54,5 +64,10 @@ export async function smallest(all: readonly string[], causes: (kept: readonly s
   return kept;
 }
 
-/** So many plugins have 28 pairs, a few seconds of replays. */
-const PAIRS = 8;
+function combinations(all: readonly string[], size: number): string[][] {
+  if (size === 0) return [[]];
+  return all.flatMap((one, at) => combinations(all.slice(at + 1), size - 1).map((rest) => [one, ...rest]));
+}
+
+/** Each opens a sandbox, about a tenth of a second: all sets of six plugins, or all pairs of ten. */
+const TRIES = 64;

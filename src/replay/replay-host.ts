@@ -13,6 +13,7 @@ import type { Outcome } from "../protocol/outcome.ts";
 import type { RecordedRun } from "../protocol/recording.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
 import { openHostWith } from "../sdk/open-host.ts";
+import { absentKv } from "./absent-kv.ts";
 import { ReplayState } from "./replay-state.ts";
 import { revised, revisedEntries } from "./what-if.ts";
 import type { WhatIf } from "./what-if.ts";
@@ -26,19 +27,23 @@ export interface ReplaySetup {
   /** What the gateway names beside the configuration. */
   readonly plugins?: readonly PluginSpec[];
   readonly isolation?: "process" | "thread";
-  /** The plugin that a debugger of this process inspects. */
-  readonly inspect?: { readonly plugin: string; readonly session: InspectSession };
+  /** The plugin that a debugger of this process inspects, and its heap, if it is not its own limit. */
+  readonly inspect?: { readonly plugin: string; readonly session: InspectSession; readonly heapMb?: number };
 }
+
+/** What a run needs to be made again. Without a context, it is made from the event. */
+export type ReplayedRun = Pick<RecordedRun, "hook" | "event" | "approval"> & { readonly context?: RecordedRun["context"] | undefined };
 
 export class ReplayHost implements AsyncDisposable {
   readonly #host: CoreHost;
   readonly #state: ReplayState;
-  #current: RecordedRun | undefined;
+  #current: Pick<RecordedRun, "approval"> | undefined;
 
   static async open(setup: ReplaySetup, whatIf: WhatIf = {}): Promise<ReplayHost> {
     const state = await ReplayState.copyOf(setup.stateDir);
     try {
       let opened: ReplayHost | undefined;
+      const sharedKv = absentKv(setup.config);
       const host = await openHostWith(
         {
           isolation: setup.isolation ?? "process",
@@ -55,9 +60,14 @@ export class ReplayHost implements AsyncDisposable {
           stateDir: state.dir,
           isEager: true,
           isReplay: true,
+          ...(sharedKv && { sharedKv }),
           ...(setup.inspect && { inspectSession: setup.inspect.session }),
           network: { answers: () => true, answer: () => Promise.reject(new CreelError("ERR_REPLAY_NETWORK")) },
-          revise: (found) => revised(found, whatIf),
+          revise: (found) => {
+            const { plugin, heapMb } = setup.inspect ?? {};
+            const made = revised(found, whatIf);
+            return heapMb !== undefined && found.id === plugin ? { ...made, limits: { ...made.limits, heapMb } } : made;
+          },
           ...(whatIf.order && { order: whatIf.order }),
         },
       );
@@ -84,7 +94,7 @@ export class ReplayHost implements AsyncDisposable {
   }
 
   /** One run at a time. Rejects if the hook, or its event, is not valid any more. */
-  async run(recorded: RecordedRun): Promise<Outcome> {
+  async run(recorded: ReplayedRun): Promise<Outcome> {
     this.#current = recorded;
     const outcome = await this.#host.run(recorded.hook as never, recorded.event as never, recorded.context as never);
     // What fails here for want of a network is no reason to leave a plugin out of the next run.

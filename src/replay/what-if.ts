@@ -43,7 +43,7 @@ export function revised(found: FoundPlugin, { plugins = {}, grants = {} }: WhatI
 export function revisedEntries(config: CreelConfig, { grants = {}, without = [] }: WhatIf): CreelConfig["plugins"] {
   const entries = { ...config.plugins?.entries };
   for (const id of Object.keys(grants)) {
-    const { grants: _, ...rest } = entries[id] ?? {};
+    const { grants: _, permissions: __, ...rest } = entries[id] ?? {};
     entries[id] = rest;
   }
   for (const id of without) entries[id] = { ...entries[id], enabled: false, required: false };

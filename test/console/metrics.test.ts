@@ -32,6 +32,7 @@ describe("/metrics", () => {
       "creel_plugin",
       "creel_circuit_state",
       "creel_cell_replacements",
+      "creel_sandbox_restarts",
       "creel_approvals",
       "creel_fetches",
       "creel_refusals",
@@ -41,6 +42,8 @@ describe("/metrics", () => {
     ]);
     expect([...families].filter(([, samples]) => samples.length === 0)).toEqual([]);
     expect(families.get("creel_calls")!.every(({ value }) => value === 0)).toBe(true);
+    expect(families.get("creel_cell_replacements")!.map(({ labels }) => labels.reason)).toEqual(["cpu", "memory", "timeout", "other"]);
+    expect(families.get("creel_permission_uses")!.map(({ labels }) => labels.kind)).toContain("fetch");
     expect(families.get("creel_runs")!.map(({ labels }) => labels)).toEqual([
       { hook: "before_tool_call", decision: "pass" },
       { hook: "before_tool_call", decision: "block" },
@@ -90,7 +93,9 @@ describe("/metrics", () => {
       const series = expr.match(/creel_[a-z_]+(?=[{[)\s]|$)/g) ?? [];
       const labels = new Set(series.flatMap((name) => [...(known.get(name) ?? [])]));
       const grouped = Array.from(expr.matchAll(/by \(([^)]*)\)/g), ([, list]) => list!.split(/,\s*/)).flat();
-      const isKnown = series.length > 0 && series.every((name) => known.has(name)) && grouped.every((label) => labels.has(label));
+      const selected = Array.from(expr.matchAll(/([a-z_]+)\s*[!=]=?~?"/g), ([, label]) => label!);
+      const isKnown =
+        series.length > 0 && series.every((name) => known.has(name)) && [...grouped, ...selected].every((label) => labels.has(label));
       return isKnown ? [] : [expr];
     });
     expect(unknown).toEqual([]);

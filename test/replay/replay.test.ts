@@ -144,6 +144,21 @@ describe("what if", () => {
   });
 });
 
+it("a store in the shared database is refused with a sentence, instead of being empty", async () => {
+  const source = `export default (api) => { api.on("before_tool_call", async () => {
+    const why = await api.kv.get("x").then(() => "empty", (error) => error.message);
+    return { block: true, blockReason: why };
+  }); };`;
+  const config: CreelConfig = {
+    sandbox: { walls: "none" },
+    kv: { postgres: { env: "NO_SUCH_VARIABLE" }, shared: ["reader"] },
+  };
+  const plugins = [{ id: "reader", source, grants: { kv: true } as const }];
+  const [run] = await all();
+  const { outcome } = await rerun(run!, { config, base: root, stateDir: undefined, plugins, isolation: "thread" });
+  expect(outcome.reason).toContain("a replay neither copies nor changes");
+});
+
 it("rerun: the recorded event, or an edited one, against the plugins as they are", async () => {
   const run = (await all()).at(-1)!;
   expect(await rerun(run, setup)).toMatchObject({ before: { decision: "ask" }, after: { decision: "ask" } });
@@ -155,10 +170,13 @@ it("rerun: the recorded event, or an edited one, against the plugins as they are
 describe("bisect", () => {
   it("names the plugin that causes a recorded outcome, and what happens without it", async () => {
     const run = (await all()).at(-1)!;
-    expect(await bisect(run, setup)).toMatchObject({
+    // A plugin that does not listen to the hook cannot cause it: it costs no replay.
+    const idle = Array.from({ length: 5 }, (_, number) => ({ id: `idle${number}`, source: `export default () => {};` }));
+    expect(await bisect(run, { ...setup, plugins: idle })).toMatchObject({
       verdict: { decision: "ask" },
       plugins: ["tool-preflight"],
       without: { decision: "pass" },
+      runs: 4,
     });
   });
 
@@ -176,7 +194,17 @@ describe("bisect", () => {
       ],
     ];
     for (const [needed, found] of cases)
-      expect(await smallest(["a", "b", "c", "d"], async (kept) => needed.every((id) => kept.includes(id)))).toEqual(found);
+      for (const maxTries of [64, 0])
+        expect(await smallest(["a", "b", "c", "d"], async (kept) => needed.every((id) => kept.includes(id)), maxTries)).toEqual(found);
+  });
+
+  it("of several sets that cause it, names a smallest, though others cannot be made smaller either", async () => {
+    const sets = [
+      ["c", "d", "e", "f"],
+      ["a", "b", "f"],
+    ];
+    const causes = async (kept: readonly string[]) => sets.some((set) => set.every((id) => kept.includes(id)));
+    expect(await smallest(["a", "b", "c", "d", "e", "f"], causes)).toEqual(["a", "b", "f"]);
   });
 });
 

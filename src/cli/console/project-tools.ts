@@ -1,6 +1,7 @@
 /** `creel console`: what the page can do with the project's files, by the same functions as the commands. One thing at a time. */
 import { concernsOf } from "../../install/review/grant-concerns.ts";
-import { grantOf, permissionKeysOf, acceptedBy } from "../../install/review/permission-keys.ts";
+import { grantOf } from "../../protocol/config/permission-key.ts";
+import { permissionKeysOf, acceptedBy } from "../../install/review/permission-keys.ts";
 import { bisect } from "../../replay/bisect.ts";
 import { replay } from "../../replay/replay.ts";
 import type { ReplaySetup } from "../../replay/replay-host.ts";
@@ -30,6 +31,7 @@ export function projectTools(project: Project, isolation?: ReplaySetup["isolatio
   };
   const alone = oneAtATime();
   return {
+    stateDir: state.dir,
     recorded: async (runId) => (await recordings().find(runId))?.event,
     rerun: (runId, event) =>
       alone(async () => {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pluginGrants } from "../../protocol/config/grants.ts";
+import { byKind, grantOf } from "../../protocol/config/permission-key.ts";
 import type { Grants } from "../../protocol/config/config.ts";
 import type { WhatIf } from "../../replay/what-if.ts";
 import { parseJson } from "../../text/parse-json.ts";
@@ -30,10 +31,18 @@ function versionOf(text: string): [id: string, source: { path: string }] {
 }
 
 function grantsOf(text: string): [id: string, grants: Grants] {
-  const [id, json] = halves(text, "--grants", `guard='{"kv":true}'`);
-  const parsed = parseJson(pluginGrants, json);
+  const [id, given] = halves(text, "--grants", "'guard=kv fetch:https://api.example.com'");
+  if (!given.startsWith("{")) {
+    const keys = given === "none" ? [] : given.split(/\s+/);
+    const all = keys.map((key) => grantOf(key));
+    const wrong = all.indexOf(undefined);
+    if (wrong !== -1) throw new UsageError(`"${keys[wrong]}" is no permission`, 'see "creel help permissions" for how they are written');
+    return [id, byKind(all.filter((one) => one !== undefined)).grants];
+  }
+  // The older form, by kind.
+  const parsed = parseJson(pluginGrants, given);
   if (!parsed.success)
-    throw new UsageError(`--grants of ${id} are not valid`, `give them as in creel.json, such as '{"kv":true}'; {} is none`);
+    throw new UsageError(`--grants of ${id} are not valid`, "give permission keys, such as 'guard=kv env:REGION', or none");
   return [id, parsed.data];
 }
 

@@ -1,5 +1,6 @@
 /** One line per fact: time, fact, plugin, status and details. */
 import type { FactName, Facts } from "../../host/report/events.ts";
+import type { Stamp } from "../../protocol/live-report.ts";
 import { duration, printable } from "../ui/text.ts";
 import type { Style, Terminal } from "../ui/terminal.ts";
 
@@ -20,7 +21,7 @@ const ROWS: { readonly [K in FactName]: (fact: Facts[K]) => Row } = {
   run: ({ outcome, wallMs }) => ({
     plugin: outcome.by,
     status: outcome.decision,
-    text: `${outcome.hook}  ${duration(wallMs)}  ${outcome.calls.length} ${outcome.calls.length === 1 ? "call" : "calls"}${outcome.reason ? `  ${outcome.reason}` : ""}`,
+    text: `${outcome.hook}  ${duration(wallMs)}  ${outcome.calls.length} ${outcome.calls.length === 1 ? "call" : "calls"}${outcome.reason ? `  ${outcome.reason}` : ""}  ${outcome.runId}`,
   }),
   log: ({ plugin, level, text }) => ({ plugin, status: level, text }),
   plugin: ({ plugin, status, error, diagnostics }) => ({ plugin, status, text: [error, ...diagnostics].filter(Boolean).join("; ") }),
@@ -49,10 +50,10 @@ const ROWS: { readonly [K in FactName]: (fact: Facts[K]) => Row } = {
 const GOOD = new Set(["ok", "pass", "ready", "info", "debug", "closed", "released", "sent", "delivered", "allow-once", "allow-always"]);
 const WIDTH = { fact: 10, plugin: 20, status: 11 };
 
-export function factLine<K extends FactName>(name: K, fact: Facts[K], { paint }: Pick<Terminal, "paint">, now = new Date()): string {
+export function factLine<K extends FactName>(name: K, fact: Facts[K] & Stamp, { paint }: Pick<Terminal, "paint">): string {
   const { plugin, status, text } = ROWS[name](fact);
   const style: Style = GOOD.has(status) ? "green" : "yellow";
-  const time = now.toISOString().slice(11, 23);
+  const time = new Date(fact.at).toISOString().slice(11, 23);
   return [
     paint("gray", time),
     name.padEnd(WIDTH.fact),

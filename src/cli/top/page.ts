@@ -16,7 +16,7 @@ const PLUGINS: readonly Column[] = [
   { head: "CPU" },
   { head: "heap" },
 ];
-const RUNS: readonly Column[] = [{ head: "in flight" }, { head: "for" }, { head: "run" }];
+const RUNS: readonly Column[] = [{ head: "in flight" }, { head: "for" }, { head: "run" }, { head: "calls" }];
 const APPROVALS: readonly Column[] = [{ head: "approval" }, { head: "waits" }, { head: "left" }, { head: "tool" }, { head: "asks" }];
 
 /** Rows of runs and approvals; what is beyond is counted. */
@@ -54,7 +54,7 @@ export function topLines(view: TopView, { paint, width }: Pick<Terminal, "paint"
     screen.line();
     table(
       RUNS,
-      runs.map(({ runId, hook, ageMs }) => [oneLine(hook, 32), duration(ageMs), runId]),
+      runs.map(({ runId, hook, ageMs, plugins }) => [oneLine(hook, 32), duration(ageMs), runId, oneLine(plugins.join(", "), 60)]),
       screen,
     );
     more(view.runs.length - ROWS, screen);
@@ -62,7 +62,7 @@ export function topLines(view: TopView, { paint, width }: Pick<Terminal, "paint"
   return lines;
 }
 
-function headline({ runsPerSecond, inFlight, approvals, eventLoop, seconds: covered }: TopView): string {
+function headline({ runsPerSecond, inFlight, approvals, eventLoop, isRecording, seconds: covered }: TopView): string {
   const parts = [
     `${rate(runsPerSecond)} runs/s`,
     `${inFlight} in flight`,
@@ -70,6 +70,7 @@ function headline({ runsPerSecond, inFlight, approvals, eventLoop, seconds: cove
     `event loop late ${duration(eventLoop.meanMs)}, p99 ${duration(eventLoop.p99Ms)}`,
     `over ${covered < 60 ? `${covered.toFixed(0)} s` : `${(covered / 60).toFixed(0)} min`}`,
   ];
+  if (isRecording) parts.push("recording events");
   return parts.join("  ");
 }
 

@@ -22,12 +22,14 @@ export interface TopView {
   readonly seconds: number;
   readonly runsPerSecond: number;
   readonly inFlight: number;
+  /** Whole events are recorded. */
+  readonly isRecording: boolean;
   readonly eventLoop: HostStats["eventLoop"];
   readonly processes: HostStats["processes"];
   /** The busiest first. */
   readonly plugins: readonly TopPlugin[];
   /** Runs in flight, the oldest first. */
-  readonly runs: readonly { readonly runId: string; readonly hook: string; readonly ageMs: number }[];
+  readonly runs: readonly { readonly runId: string; readonly hook: string; readonly ageMs: number; readonly plugins: readonly string[] }[];
   readonly approvals: readonly {
     readonly id: string;
     readonly toolName: string;
@@ -55,6 +57,7 @@ export function topView({ stats, before, runs, approvals }: TopInput): TopView {
     seconds,
     runsPerSecond: (runCount(stats) - (before ? runCount(before) : 0)) / seconds,
     inFlight: stats.inFlight,
+    isRecording: stats.isRecording,
     eventLoop: stats.eventLoop,
     processes: stats.processes,
     plugins: stats.plugins
@@ -62,7 +65,7 @@ export function topView({ stats, before, runs, approvals }: TopInput): TopView {
       .toSorted((a, b) => b.cpuRatio - a.cpuRatio || b.callsPerSecond - a.callsPerSecond || (a.plugin < b.plugin ? -1 : 1)),
     runs: runs
       .filter(({ wallMs }) => wallMs === undefined)
-      .map((run) => ({ runId: run.runId, hook: run.hook, ageMs: at - run.at }))
+      .map((run) => ({ runId: run.runId, hook: run.hook, ageMs: at - run.at, plugins: run.plugins ?? [] }))
       .toSorted((a, b) => b.ageMs - a.ageMs),
     approvals: approvals.map(({ id, toolName, requests, askedAt, expiresAt }) => ({
       id,

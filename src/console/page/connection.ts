@@ -117,6 +117,7 @@ interface Line {
   readonly incidents?: typeof store.incidents.value;
   readonly incident?: Parameters<typeof store.addIncident>[0];
   readonly log?: store.LogLine;
+  readonly logs?: typeof store.logs.value;
   readonly sample?: Parameters<typeof store.addSample>[0];
   readonly dropped?: number;
 }
@@ -141,6 +142,7 @@ function take(line: Line): void {
   if (line.stats) store.stats.value = line.stats;
   if (line.incidents) store.incidents.value = line.incidents;
   if (line.incident) store.addIncident(line.incident);
+  if (line.logs) store.logs.value = line.logs;
   if (line.log) store.addLog(line.log);
   if (line.sample) store.addSample(line.sample);
   if (line.dropped !== undefined) store.dropped.value += line.dropped;

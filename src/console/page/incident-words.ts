@@ -2,10 +2,8 @@
 import type { Incident } from "../incidents.ts";
 
 export function incidentWords({ kind, fact }: Incident): string {
-  const { plugin, why, state, status, error, service, message, limit, culprit, what, toolName, resolution, by, chain } = fact as Record<
-    string,
-    string
-  > & { chain?: { path: string[] } };
+  const { plugin, why, state, status, error, service, message, limit, culprit, what, toolName, resolution, by, hook, id, chain } =
+    fact as Record<string, string> & { chain?: { path: string[] } };
   switch (kind) {
     case "restart":
       return `The sandbox was restarted${culprit === undefined ? "" : ` because of ${culprit}`}: ${why}`;
@@ -21,6 +19,8 @@ export function incidentWords({ kind, fact }: Incident): string {
       return `${plugin} was moved to another lane: ${why}`;
     case "plugin":
       return `${plugin} is ${status}${error === undefined ? "" : `: ${error}`}`;
+    case "delivery":
+      return `${plugin}: an event of ${hook} (${id}) ${status === "dead" ? "was given up" : "failed and waits"}${why === undefined ? "" : `: ${why}`}`;
     case "approval":
       return what === "asked"
         ? `${toolName} waits for an approval`

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { follow, signIn } from "./connection.ts";
 import { Command, Empty, T } from "./parts.tsx";
 import { followAddress, go, href, route } from "./route.ts";
-import { approvals, away, connection, dropped, hostId, mayAct, scopes } from "./store.ts";
+import { approvals, away, connection, dropped, hostId, mayAct, scopes, stats } from "./store.ts";
 import { Approvals } from "./views/approvals.tsx";
 import { Incidents, Logs } from "./views/incidents.tsx";
 import { Measurements } from "./views/measurements.tsx";
@@ -29,11 +29,11 @@ function App() {
   const isHelped = useSignal(false);
   useEffect(() => {
     const key = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+      const isTyping = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "Escape") {
         if (isHelped.value) isHelped.value = false;
-        else if (isTyping) (event.target as HTMLElement).blur();
+        else if (isTyping) event.target.blur();
         else if (route.value.view === "run" || route.value.id !== "") history.back();
       } else if (isTyping) return;
       else if (event.key === "?") isHelped.value = !isHelped.value;
@@ -108,7 +108,8 @@ function State() {
   return (
     <span class="state" title={hostId.value}>
       <i class={`dot ${isWell ? "good" : connection.value === "connecting" ? "busy" : "bad"}`} />
-      {away.value !== undefined && connection.value === "live" ? "host gone" : WORDS[connection.value]}
+      <span>{away.value !== undefined && connection.value === "live" ? "host gone" : WORDS[connection.value]}</span>
+      {stats.value?.isRecording && <em title="record.enabled is set in creel.json: whole events are kept"> recording events</em>}
       {scopes.value.length > 0 && !mayAct.value && <em> read only</em>}
     </span>
   );

@@ -84,11 +84,11 @@ function Row({
   readonly longest: number;
   readonly isChosen: boolean;
 }) {
-  const { runId, at, hook, wallMs, decision, by, reason, calls, chain } = run;
+  const { runId, at, hook, wallMs, decision, by, reason, calls, chain, plugins } = run;
   const word = wallMs === undefined ? "running" : (decision ?? "aborted");
   const failed = calls.find(({ error }) => error);
   const who = by ?? failed?.plugin ?? chain.by;
-  const note = reason ?? failed?.error?.message ?? (chain.by === undefined ? "" : `caused by ${chain.by}`);
+  const note = plugins?.join(", ") ?? reason ?? failed?.error?.message ?? (chain.by === undefined ? "" : `caused by ${chain.by}`);
   return (
     <a
       class={`row ${isChosen ? "chosen" : ""}`}

@@ -10,6 +10,7 @@ import type { CallCounts } from "../plugins/call-counts.ts";
 import type { Plugin } from "../plugins/plugin.ts";
 import type { Plugins } from "../plugins/plugins.ts";
 import type { Registry } from "../plugins/registry.ts";
+import type { Recorder } from "../record/recorder.ts";
 import type { Fleet } from "../supervisor/fleet.ts";
 import type { HostEvents } from "./events.ts";
 import type { Measurements } from "./measurements.ts";
@@ -27,6 +28,7 @@ export interface StatsParts {
   readonly registry: Registry;
   readonly fleet: Fleet;
   readonly audit: Audit | undefined;
+  readonly recorder: Recorder | undefined;
   readonly runs: { readonly inFlight: number };
 }
 
@@ -36,7 +38,7 @@ export function watchEventLoop(): void {
 }
 
 export function hostStats(parts: StatsParts): HostStats {
-  const { id, hooks, events, measurements, plugins, registry, fleet, audit, runs } = parts;
+  const { id, hooks, events, measurements, plugins, registry, fleet, audit, recorder, runs } = parts;
   const all = plugins.list();
   const names = new Set(all.flatMap((plugin) => hooksOf(plugin, registry)));
   const listened = new Map([...names].flatMap((name) => (hooks[name] ? [[name, decisionsOf(hooks[name])] as const] : [])));
@@ -55,6 +57,7 @@ export function hostStats(parts: StatsParts): HostStats {
     recursions: { ...measurements.recursions },
     approvals: { pending: measurements.pendingApprovals, wait: measurements.approvalWait.report() },
     auditDropped: audit?.dropped ?? 0,
+    isRecording: recorder !== undefined,
   };
 }
 
@@ -77,11 +80,12 @@ function pluginStats(plugin: Plugin, { measurements, callCounts, registry }: Sta
     ...(plugin.status === "ready" && counts.heapBytes !== undefined && { heapBytes: counts.heapBytes }),
     heapLimitBytes: budget.heapMb.value * 2 ** 20,
     circuit: circuit.state,
-    replacements: counts.replacements,
+    replacements: { ...counts.replacements },
     approvals: { ...counts.approvals },
     fetches: { ...counts.fetches },
     refusals: { ...counts.refusals },
     permissionUses: { ...counts.permissionUses },
+    permissions: Array.from(counts.uses, ([key, { count, at }]) => ({ key, uses: count, lastUsedAt: at })),
     droppedLogLines: counts.droppedLogLines,
     deliveries: { ...counts.deliveries },
   };

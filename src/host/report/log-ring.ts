@@ -1,8 +1,8 @@
-/** Trusted side: the latest log lines of plugins, by run, so that a run can be shown with them. Bounded in number and characters. */
+/** Trusted side: the latest log lines of plugins, so that readers who come later see them. Bounded in number and characters. */
 import { LIMITS } from "../../protocol/limits.ts";
-import type { RunDetail } from "../../protocol/live-report.ts";
+import type { Fact } from "./events.ts";
 
-type Line = RunDetail["logs"][number] & { readonly runId: string };
+type Line = Fact<"log">;
 
 export class LogRing {
   #lines: Line[] = [];
@@ -20,10 +20,8 @@ export class LogRing {
     this.#first = 0;
   }
 
-  of(wanted: string): RunDetail["logs"] {
-    return this.#lines
-      .slice(this.#first)
-      .filter(({ runId }) => runId === wanted)
-      .map(({ seq, at, plugin, level, text }) => ({ seq, at, plugin, level, text }));
+  /** The oldest first. */
+  all(): readonly Line[] {
+    return this.#lines.slice(this.#first);
   }
 }

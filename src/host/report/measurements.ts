@@ -13,17 +13,19 @@ type Counts = Record<string, number>;
 
 /** Counted from the start, so that a series exists before the first time. */
 const SERVICES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
-const USES = ["kv", "schedule", "session:get", "session:patch", "fs"] as const;
+const USES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs"] as const;
 const DELIVERIES = ["delivered", "failed", "dead"] as const;
 const RESOLUTIONS = ["allow-once", "allow-always", "deny", "timeout", "cancelled"] as const;
 
 export interface PluginCounts {
-  replacements: number;
+  readonly replacements: Counts;
   droppedLogLines: number;
   heapBytes: number | undefined;
   readonly fetches: Counts;
   readonly refusals: Counts;
   readonly permissionUses: Counts;
+  /** By key of a grant, which the operator has written: how often it was used, and when last, in milliseconds since 1970. */
+  readonly uses: Map<string, { count: number; at: number }>;
   readonly approvals: Counts;
   readonly deliveries: Counts;
 }
@@ -44,7 +46,7 @@ export class Measurements {
 
   constructor(events: HostEvents) {
     for (const { reason } of REASONS) this.#restarts.set(`undefined ${reason}`, { reason, count: 0 });
-    events.on("replaced", ({ plugin }) => (this.plugin(plugin).replacements += 1));
+    events.on("replaced", ({ plugin, code }) => increase(this.plugin(plugin).replacements, REPLACED.get(code ?? "") ?? "other"));
     events.on("recursion", ({ limit }) => increase(this.recursions, limit));
     events.on("restart", ({ why, culprit }) => this.#restarted(reasonOf(why), culprit));
     events.on("refused", ({ plugin, service }) => increase(this.plugin(plugin).refusals, serviceOf(service)));
@@ -66,10 +68,11 @@ export class Measurements {
     if (approval) for (const { pluginId, resolution } of approval.requests) increase(this.plugin(pluginId).approvals, resolution);
   }
 
-  /** A service has answered. */
-  used(plugin: string, service: string): void {
-    const permission = permissionOf(service);
-    if (permission !== undefined) increase(this.plugin(plugin).permissionUses, permission);
+  /** A permission of this kind was used, by these keys of grants. */
+  used(plugin: string, kind: string, keys: readonly string[]): void {
+    const { permissionUses, uses } = this.plugin(plugin);
+    increase(permissionUses, kind);
+    for (const key of keys) uses.set(key, { count: (uses.get(key)?.count ?? 0) + 1, at: Date.now() });
   }
 
   requested(plugin: string, isGranted: boolean): void {
@@ -80,12 +83,13 @@ export class Measurements {
     let own = this.#plugins.get(id);
     if (own) return own;
     own = {
-      replacements: 0,
+      replacements: zeros([...REPLACED.values()]),
       droppedLogLines: 0,
       heapBytes: undefined,
       fetches: zeros(["granted", "refused"]),
       refusals: zeros(SERVICES),
       permissionUses: zeros(USES),
+      uses: new Map(),
       approvals: zeros(RESOLUTIONS),
       deliveries: zeros(DELIVERIES),
     };
@@ -116,6 +120,15 @@ export class Measurements {
     else this.#restarts.set(key, { ...(plugin !== undefined && { plugin }), reason, count: 1 });
   }
 }
+
+/** One word for why a cell was rebuilt. */
+const REPLACED: ReadonlyMap<string, string> = new Map([
+  ["ERR_CALL_CPU", "cpu"],
+  ["ERR_CALL_CPU_SHARED", "cpu"],
+  ["ERR_CALL_MEMORY", "memory"],
+  ["ERR_CALL_TIMEOUT", "timeout"],
+  ["", "other"],
+]);
 
 function zeros(keys: readonly string[]): Counts {
   return Object.fromEntries(keys.map((key) => [key, 0]));

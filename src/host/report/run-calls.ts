@@ -24,10 +24,10 @@ export function recordedCalls(input: RunInput, calls: readonly Call[], endedMs: 
     const handler = input.plan[at]!;
     const found = begun.get(handler);
     if (!found) return call;
-    const { lane = handler.home.lane.index, attempt = 1, batch = 1 } = found.answers;
+    const { lane = handler.home.lane.index, attempt = 1 } = found.answers;
     // Clocks of two processes differ a little.
     const startMs = Math.max(0, found.atMs - input.startedMs);
-    return { ...call, startMs, lane, attempt, batch };
+    return { ...call, startMs, lane, attempt };
   });
 }
 

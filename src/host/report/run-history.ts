@@ -6,7 +6,7 @@ import type { Sanitiser } from "../audit/sanitiser.ts";
 import { runEntry } from "../audit/run-entry.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { HostEvents } from "./events.ts";
-import { LogRing } from "./log-ring.ts";
+import type { RecentFacts } from "./recent-facts.ts";
 import { endedRecord, flyingRecord, matches } from "./run-record.ts";
 import type { RunFilter } from "./run-record.ts";
 import { RunRing } from "./run-ring.ts";
@@ -14,6 +14,7 @@ import type { EndedRun } from "./run-ring.ts";
 
 export interface RunHistoryOptions {
   readonly events: HostEvents;
+  readonly recent: RecentFacts;
   readonly sanitiser: () => Sanitiser;
   /** False: the operator wants no events shown; see `audit.events`. */
   readonly hasEvents: boolean;
@@ -24,15 +25,11 @@ export interface RunHistoryOptions {
 export class RunHistory {
   readonly #options: RunHistoryOptions;
   readonly #ring = new RunRing();
-  readonly #logs = new LogRing();
   /** Runs that wait for a user and for nothing else: no lane has them. */
   readonly #asking = new Set<RunInput>();
 
   constructor(options: RunHistoryOptions) {
     this.#options = options;
-    options.events.on("log", ({ seq, at, plugin, level, text, runId }) => {
-      if (runId !== undefined) this.#logs.add({ seq, at, plugin, level, text, runId });
-    });
   }
 
   /** On the path of every call. */
@@ -98,11 +95,10 @@ export class RunHistory {
 
   #related({ runId, chain }: RunInput): Pick<RunDetail, "logs" | "caused" | "causedBy"> {
     const causedBy = chain.runIds.at(-1);
-    const sanitiser = this.#options.sanitiser();
     const isCaused = (input: RunInput): boolean => input.chain.runIds.at(-1) === runId;
     const ended = Array.from(this.#ring.latest(), ({ input }) => input);
     return {
-      logs: this.#logs.of(runId).map((line) => ({ ...line, text: sanitiser.words(line.text, LIMITS.audit.valueChars) })),
+      logs: this.#options.recent.logsOf(runId),
       caused: [...this.#flying(), ...ended].filter(isCaused).map((input) => input.runId),
       ...(causedBy !== undefined && { causedBy }),
     };

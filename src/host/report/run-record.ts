@@ -40,7 +40,7 @@ const ABORTED = "the gateway aborted the run";
 
 /** `seq`: of the latest fact. */
 export function flyingRecord(seq: number, input: RunInput): RunRecord {
-  return { ...recordOf(seq, input), calls: [] };
+  return { ...recordOf(seq, input), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
 }
 
 function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput): RunRecord {

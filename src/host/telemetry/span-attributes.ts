@@ -42,7 +42,6 @@ export function callAttributes(call: RecordedCall, { plugin }: Handler, isColdSt
     "creel.call.status": call.status,
     "creel.call.cpu_time": call.cpuMs / 1_000,
     "creel.call.attempt": call.attempt ?? 1,
-    "creel.call.shared": (call.batch ?? 1) > 1,
     ...(call.lane !== undefined && { "creel.lane": call.lane }),
     ...(isColdStart && { "creel.cold_start": true }),
     ...(call.error && { "error.type": call.error.code }),

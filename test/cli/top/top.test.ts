@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { topLines } from "../../../src/cli/top/page.ts";
 import { percentile, topView } from "../../../src/cli/top/view.ts";
 import type { TopView } from "../../../src/cli/top/view.ts";
@@ -8,6 +8,8 @@ import { creelHere } from "../../support/cli-in-process.ts";
 import { CACHE } from "../../support/creel.ts";
 import { folder } from "../../support/files.ts";
 import { CTRL_C, hasPty, onTerminal } from "../../support/pty.ts";
+import { defaultSocket } from "../../../src/sdk/remote/serve-place.ts";
+import type { Served } from "../../../src/serve/server.ts";
 import { served } from "../../support/serve.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -49,13 +51,15 @@ it("no title or tool of a plugin's breaks out of its line", () => {
     seconds: 1,
     runsPerSecond: 0,
     inFlight: 0,
+    isRecording: true,
     eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 },
     processes: [],
     plugins: [],
-    runs: [{ runId: "h1-1", hook: text, ageMs: 1 }],
+    runs: [{ runId: "h1-1", hook: text, ageMs: 1, plugins: [text] }],
     approvals: [{ id: "x", toolName: text, title: text, ageMs: 1, leftMs: 1 }],
   };
   const shown = topLines(view, plain).join("");
+  expect(shown).toContain("recording events");
   expect(["\n", "\u001b", "\u202e"].filter((one) => shown.includes(one))).toEqual([]);
 });
 
@@ -67,20 +71,48 @@ it("a small screen is never overfilled", () => {
     seconds: 1,
     runsPerSecond: 0,
     inFlight: 0,
+    isRecording: true,
     eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 },
     processes: [],
     plugins: Array.from({ length: 100 }, () => plugin),
-    runs: Array.from({ length: 100 }, (_, at) => ({ runId: `r${at}`, hook: "agent_end", ageMs: 1 })),
+    runs: Array.from({ length: 100 }, (_, at) => ({ runId: `r${at}`, hook: "agent_end", ageMs: 1, plugins: [] })),
     approvals: [],
   };
   expect(topLines(view, plain, 40).length).toBeLessThanOrEqual(40);
   expect(topLines(view, plain, 40)).toContain("and 92 more");
 });
 
-describe("creel top and creel metrics", () => {
-  it("print once, as a page, as JSON and as OpenMetrics", async () => {
-    await using server = await served({ plugins });
-    await server.host.run("before_tool_call", { toolName: "t", params: {} });
+describe("creel top, metrics, tail and explain of a host that runs", () => {
+  const dir = folder({});
+  let server: Served;
+  let runId: string;
+  beforeAll(async () => {
+    server = await served({ plugins, socket: defaultSocket(dir) });
+    ({ runId } = await server.host.run("before_tool_call", { toolName: "t", params: { command: "ls" } }));
+  });
+  afterAll(() => server.close());
+
+  const once = (...more: string[]) => creelHere("tail", "--once", ...more, "--socket", server.socket);
+  it("tail tells what happened before it was started, passes included, filtered, and ends if it is told to", async () => {
+    const { out } = await once();
+    expect(out).toMatch(/plugin +guard +ready/);
+    expect(out).toMatch(new RegExp(`run +– +pass +before_tool_call .*${runId}`));
+    const [last] = (await once("--last", "1", "--json")).out.trim().split("\n");
+    expect(JSON.parse(last!)).toMatchObject({ event: "run", fact: { outcome: { runId, decision: "pass" } } });
+    expect((await once("--fact", "restart")).out).toBe("");
+    expect((await once("--last", "many")).code).toBe(2);
+  });
+
+  it("explain has a run that passed, which the audit log does not have, from the host", async () => {
+    const { code, out } = await creelHere("explain", runId, "--state-dir", dir);
+    expect([code, out.split("\n")[0]]).toEqual([0, "before_tool_call  pass"]);
+    expect(out).toContain(`"command":"ls"`);
+    const json = JSON.parse((await creelHere("explain", runId, "--state-dir", dir, "--json")).out) as object;
+    expect(json).toMatchObject({ run: { runId, pid: process.pid, calls: [{ plugin: "guard", status: "ok" }] }, why: "It went on." });
+    expect(await creelHere("explain", "h0-0", "--state-dir", dir)).toMatchObject({ code: 1, err: expect.stringContaining("h0-0") });
+  });
+
+  it("top and metrics print once, as a page, as JSON and as OpenMetrics", async () => {
     const page = await creelHere("top", "--once", "--socket", server.socket);
     expect(page.out).toMatch(/guard +ready/);
     const json = JSON.parse((await creelHere("top", "--once", "--json", "--socket", server.socket)).out) as TopView;
@@ -95,7 +127,6 @@ describe("creel top and creel metrics", () => {
     ["q", "q"],
     ["Ctrl-C", CTRL_C],
   ])("at a terminal it is painted again and again, until %s gives the terminal back", { timeout: 60_000 }, async (_, key) => {
-    await using server = await served({ plugins });
     const screen = onTerminal(
       [process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "top", "--every", "0.1", "--socket", server.socket],
       { cwd: folder({}), env },

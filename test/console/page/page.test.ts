@@ -1,4 +1,6 @@
 /** The console in a real browser: what a person sees and does there. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { MockInstance } from "vitest";
 import type { Browser, Page } from "playwright-core";
@@ -16,6 +18,8 @@ const BIDI = "\u202egnp.exe\u2066";
 const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script>${BIDI}\u001b[31m`;
 const GUARD = `api.on("before_tool_call", (event) => {
   console.log("looked at", event.toolName);
+  if (event.params.kv) return api.kv.set("x", 1).then(() => undefined);
+  if (event.params.patch) return api.session.patch({ key: "agent:main:main", label: "x" }).then(() => undefined);
   if (event.params.bad) return { block: true, blockReason: "this command is bad" };
   if (event.toolName === "web_search")
     return { params: { ...event.params, safe: true }, requireApproval: { title: "Search the web?", description: "It searches.", severity: "warning" } };
@@ -50,11 +54,22 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
       "creel.plugin.json": JSON.stringify({ id: "hostile", name: MARKUP, version: "1.0.0", main: "index.js" }),
     });
     const plugins = [
-      plugin("guard", GUARD, { grants: { kv: true } }),
+      plugin("guard", GUARD, { grants: { kv: true, schedule: true, session: ["patch"] } }),
       { path: hostileFolder, hooks: { allowConversationAccess: true } },
-      plugin("slow", `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] });`),
+      plugin(
+        "slow",
+        `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] }); api.on("session:patch", () => {});`,
+      ),
     ];
-    host = await openHost({ isolation: "thread", lanes: 1, logger: silent, plugins, config: { sandbox: { spare: false, walls: "none" } } });
+    const gateway = { patchSession: async () => ({ sessionEntry: {} }) };
+    host = await openHost({
+      isolation: "thread",
+      lanes: 1,
+      logger: silent,
+      plugins,
+      gateway,
+      config: { sandbox: { spare: false, walls: "none" } },
+    });
     pulls = vi.spyOn(host, "runs");
     server = await serveConsole(host, { logger: silent });
     browser = await launched();
@@ -81,6 +96,17 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     expect(opened.trouble).toEqual([]);
   });
 
+  it("what happened before the page was opened, and before the console was started, is there", async () => {
+    await run({ bad: true });
+    await expect.poll(async () => (await host.recentFacts()).some(({ event }) => event === "log"), { timeout: 10_000 }).toBe(true);
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/incidents?kind=plugin");
+    expect(await textOf(page, "guard is ready")).toContain("slow is ready");
+    await show(page, "#/logs");
+    await page.locator(".logs").getByText("looked at exec").first().waitFor();
+  });
+
   it("a blocked run explains itself in two clicks, with what each plugin saw and returned, its logs, and what to do", async () => {
     const { runId } = await run({ bad: true, command: "rm -rf /" });
     await using opened = await tab(browser, server);
@@ -91,6 +117,40 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     for (const said of ["guard returned block: true", "this command is bad", "looked at exec", "rm -rf /", "creel disable guard"])
       expect(text).toContain(said);
     expect(await page.locator(".waterfall > li").count()).toBeGreaterThanOrEqual(2);
+  });
+
+  it("what a run caused, and what caused it, is a click away", async () => {
+    const { runId } = await run({ patch: true });
+    await expect.poll(async () => (await host.runDetail(runId))?.caused, { timeout: 10_000 }).toHaveLength(1);
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, `#/run/${runId}`);
+    await page.locator(".caused a").click();
+    await page.locator("h1").getByText("session:patch").waitFor();
+    await page.locator(".chain").getByText("guard:before_tool_call").click();
+    await page.locator(".run-head").getByText(runId).waitFor();
+  });
+
+  it("a plugin's page says which permissions it used and when, and switches it off, on and over", async () => {
+    await run({ kv: true });
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/plugins/guard");
+    const row = (key: string) => page.getByRole("row").filter({ has: page.getByRole("cell", { name: key, exact: true }) });
+    await row("kv")
+      .getByText(/1 use, (?:now|\d+ s ago)/)
+      .waitFor();
+    await row("schedule").getByText("not used since the host was opened").waitFor();
+    const click = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    await click("Disable");
+    await click("Disable it now?");
+    await expect.poll(() => host.inspect("guard").status).toBe("disabled");
+    await click("Enable");
+    await page.getByRole("button", { name: "Reload", exact: true }).waitFor();
+    expect(host.inspect("guard").status).toBe("ready");
+    const reloaded = new Promise((done) => host.on("plugin", done));
+    await click("Reload");
+    expect(await reloaded).toMatchObject({ plugin: "guard", status: "ready" });
   });
 
   it("an approval is allowed, and the tool runs with exactly what was shown", async () => {
@@ -184,8 +244,14 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.getByRole("button", { name: "copy" }).first().click();
     await page.getByText("copied").waitFor();
     // Another document may read the clipboard: the console's policy forbids it to the page itself.
-    const copied = await page.locator("code").first().textContent();
-    expect(copied).toContain("\\u{1b}");
+    await using other = createServer((_, response) => response.setHeader("content-type", "text/html").end("<!doctype html>"));
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
+    const reader = await page.context().newPage();
+    await reader.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    await reader.bringToFront();
+    const copied = await reader.evaluate(() => (navigator as InPage).clipboard.readText() as Promise<string>);
+    expect(copied).toMatch(/^creel explain x\\u\{1b\}\]0;evil/);
+    await reader.close();
   });
 
   it("filters are in the address: they survive a reload, Back returns to them, and a colleague can be sent them", async () => {
@@ -284,6 +350,10 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     expect(Math.min(...times)).toBeLessThan(200);
     await page.getByLabel("Find in runs").fill("no such run");
     await page.getByText("No run matches these filters").waitFor();
+    // By now there are measurements of several moments: each is a plot, of the host and of a plugin.
+    await show(page, "#/measurements");
+    await page.locator(".plots canvas").first().waitFor();
+    expect(await page.locator(".plots canvas").count()).toBe(7);
   });
 
   it("a hidden tab costs nothing: it holds no stream, and the host is not asked; shown again, it has what it missed", async () => {

@@ -48,7 +48,7 @@ describe("recent runs", () => {
     const [blocked, passed] = await host.runs();
     expect(passed!.runId).toBe(runId);
     const [first, second] = passed!.calls;
-    expect(first).toMatchObject({ plugin: "gate", lane: 0, attempt: 1, batch: 1 });
+    expect(first).toMatchObject({ plugin: "gate", lane: 0, attempt: 1 });
     expect(second!.startMs).toBeGreaterThanOrEqual(first!.startMs! + first!.wallMs - 0.01);
     expect(second!.startMs! + second!.wallMs).toBeLessThanOrEqual(passed!.wallMs! + 0.01);
     expect(blocked!.calls[1]).toMatchObject({ plugin: "slow", status: "skipped" });
@@ -159,6 +159,12 @@ it("a host that was joined over the socket gives the same", async () => {
   const detail = await joined.runDetail(runId);
   expect(detail).toMatchObject({ decision: "block", steps: [{}, {}] });
   expect(await joined.runDetail("h0-1")).toBeUndefined();
+  // Log lines come with the next message of the lane.
+  await vi.waitUntil(async () => (await server.host.recentFacts()).some(({ event }) => event === "log"), { timeout: 10_000 });
+  const recent = await joined.recentFacts();
+  expect(recent.map(({ event }) => event)).toEqual(["plugin", "plugin", "plugin", "log"]);
+  expect(recent).toEqual(JSON.parse(JSON.stringify(await server.host.recentFacts())));
+  expect(await joined.recentFacts({ limit: 1 })).toEqual(recent.slice(-1));
   const { host, plugins, hooks } = await joined.stats();
   expect(host).toBe(server.host.id);
   expect(plugins.map(({ plugin }) => plugin)).toEqual(["gate", "slow", "quick"]);

@@ -79,7 +79,6 @@ describe.each(MAJORS)("with SDK %s", (major) => {
       "creel.call.status": "ok",
       "creel.call.cpu_time": expect.any(Number),
       "creel.call.attempt": 1,
-      "creel.call.shared": false,
       "creel.lane": 0,
     });
     // A block is an answer, not an error; a handler that was skipped is no span.

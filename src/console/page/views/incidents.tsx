@@ -5,8 +5,8 @@ import { route, setQuery } from "../route.ts";
 import { incidents, logs } from "../store.ts";
 import { clock, clockMs } from "../text.ts";
 
-const KINDS = ["", "restart", "quarantine", "recursion", "refused", "replaced", "moved", "plugin", "approval"];
-const TONES = { restart: "bad", quarantine: "warn", recursion: "warn", refused: "warn" } as const;
+const KINDS = ["", "restart", "quarantine", "recursion", "refused", "replaced", "moved", "plugin", "approval", "delivery"];
+const TONES = { restart: "bad", quarantine: "warn", recursion: "warn", refused: "warn", delivery: "warn" } as const;
 
 export function Incidents() {
   const { kind = "" } = route.value.query;
@@ -23,9 +23,7 @@ export function Incidents() {
         </select>
       </form>
       {shown.length === 0 ? (
-        <Empty title="No incidents.">
-          Restarts, quarantines, loops and refused requests are listed here, since this console was started.
-        </Empty>
+        <Empty title="No incidents.">Restarts, quarantines, loops and refused requests are listed here, since the host was opened.</Empty>
       ) : (
         <ol class="events">
           {shown.map((incident) => (
@@ -73,9 +71,7 @@ export function Logs() {
         </select>
       </form>
       {shown.length === 0 ? (
-        <Empty title="No log lines.">
-          Lines that plugins write while this page is shown appear here; a run's own lines are on its page.
-        </Empty>
+        <Empty title="No log lines.">Lines that plugins write appear here; a run's own lines are on its page.</Empty>
       ) : (
         <ol class="logs">
           {shown.map((line, at) => (

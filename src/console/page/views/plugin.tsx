@@ -9,9 +9,13 @@ import { href } from "../route.ts";
 import { mayAct, mayUseTools, now, plugins, stats } from "../store.ts";
 import type { Report } from "../store.ts";
 import { ago, bytes, count, ms, percent } from "../text.ts";
-import { WhatIf } from "./replay.tsx";
+import type { PluginStats } from "../../../protocol/live-report.ts";
+import type { ToolReplay } from "../../console-tools.ts";
+import { Replayed, WhatIf } from "./replay.tsx";
 import { pluginPlots } from "./measurements.tsx";
 
+/** Uses of the others happen inside the sandbox, where the host does not see them. */
+const COUNTED = new Set(["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs"]);
 const PERMISSION_WORDS: Readonly<Record<string, PermissionAbout>> = PERMISSION_TABLE;
 
 export function Plugin({ id }: { readonly id: string }) {
@@ -60,7 +64,7 @@ export function Plugin({ id }: { readonly id: string }) {
       )}
       <Permissions
         report={report}
-        uses={measured?.permissionUses ?? {}}
+        uses={measured?.permissions ?? []}
         refused={measured?.refusals ?? {}}
         fetched={measured?.fetches ?? {}}
       />
@@ -136,11 +140,12 @@ function Permissions({
   fetched,
 }: {
   readonly report: Report;
-  readonly uses: Counts;
+  readonly uses: PluginStats["permissions"];
   readonly refused: Counts;
   readonly fetched: Counts;
 }) {
-  const lastUses = useSignal<Counts>({});
+  /** What recorded runs would be without one of its permissions. */
+  const whatIf = useSignal<{ readonly key: string; readonly report: ToolReplay } | undefined>(undefined);
   /** What it asked for and was not granted; null: it is not installed, or the console cannot know. */
   const refusable = useSignal<readonly { readonly key: string; readonly words: string }[] | null>(null);
   const load = async (): Promise<void> => {
@@ -148,13 +153,6 @@ function Permissions({
   };
   const change = (method: string, key: string): Promise<void> => rpc(method, { plugin: report.id, key }).then(load);
   useEffect(() => void load().catch(() => undefined), [report.id, report.permissions.length]);
-  const total = Object.values(uses).reduce((all, one) => all + one, 0);
-  useEffect(() => {
-    void rpc<Counts>("lastUses", { plugin: report.id }).then(
-      (found) => (lastUses.value = found),
-      () => undefined,
-    );
-  }, [report.id, total]);
   const granted = report.permissions;
   return (
     <Section title="Permissions" aside={count(granted.length, "permission")}>
@@ -162,8 +160,7 @@ function Permissions({
       <table>
         <tbody>
           {granted.map(({ key, kind }) => {
-            const used = uses[key] ?? uses[kind] ?? 0;
-            const last = lastUses.value[key] ?? lastUses.value[kind];
+            const used = uses.find((one) => one.key === key);
             return (
               <tr key={key}>
                 <td class="mono">
@@ -177,13 +174,26 @@ function Permissions({
                   />
                 </td>
                 <td class="num">
-                  {used > 0 ? `${count(used, "use")}, ${last === undefined ? "before this console" : ago(last, now.value)}` : "not used"}
+                  {used
+                    ? `${count(used.uses, "use")}, ${ago(used.lastUsedAt, now.value)}`
+                    : COUNTED.has(kind)
+                      ? "not used since the host was opened"
+                      : "not counted"}
                 </td>
                 <td class="num">
                   {refusable.value === null || !mayUseTools.value ? (
                     <Command text={`creel permissions revoke ${report.id} ${key}`} />
                   ) : (
-                    <Act text="Revoke" tone="danger" ask="Revoke it now?" work={() => change("revokePermission", key)} />
+                    <>
+                      <Act
+                        text="What if not?"
+                        work={async () => {
+                          const found = await rpc<ToolReplay>("whatIf", { plugin: report.id, withoutPermission: key });
+                          whatIf.value = { key, report: found };
+                        }}
+                      />{" "}
+                      <Act text="Revoke" tone="danger" ask="Revoke it now?" work={() => change("revokePermission", key)} />
+                    </>
                   )}
                 </td>
               </tr>
@@ -191,6 +201,14 @@ function Permissions({
           })}
         </tbody>
       </table>
+      {whatIf.value && (
+        <>
+          <p>
+            Recorded runs without <T text={whatIf.value.key} max={120} />:
+          </p>
+          <Replayed report={whatIf.value.report} />
+        </>
+      )}
       {(refusable.value ?? []).length > 0 && (
         <table class="refused">
           <tbody>

@@ -90,7 +90,7 @@ export function Rerun({ runId }: { readonly runId: string }) {
   );
 }
 
-function Replayed({ report }: { readonly report: ToolReplay }) {
+export function Replayed({ report }: { readonly report: ToolReplay }) {
   const { runs, changes, differences, failures, unstable, skipped } = report;
   return (
     <div class="replayed" role="status">

@@ -2,24 +2,26 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { RecordedCall, RunDetail } from "../../../protocol/live-report.ts";
+import type { StoredProfile } from "../../../host/inspect/stored-profile.ts";
 import type { ExplainedRun } from "../../explained-run.ts";
 import { rpc } from "../connection.ts";
 import { Badge, Command, Empty, Fields, Json, PluginLink, RunLink, Section, T } from "../parts.tsx";
 import { Rerun } from "./replay.tsx";
 import { connection, hostId } from "../store.ts";
-import { audited, clockMs, count, ms } from "../text.ts";
+import { audited, clockMs, count, ms, percent } from "../text.ts";
 
 const AGAIN_MS = 1_000;
+const SLOW_LINES = 5;
 
 export function Run({ id }: { readonly id: string }) {
-  const found = useSignal<ExplainedRun | null | undefined>(undefined);
+  const found = useSignal<Shown | null | undefined>(undefined);
   const problem = useSignal("");
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const load = async (): Promise<void> => {
       try {
-        const answer = await rpc<ExplainedRun | null>("run", { runId: id });
+        const answer = await rpc<Shown | null>("run", { runId: id });
         if (isOver) return;
         found.value = answer;
         problem.value = "";
@@ -50,7 +52,34 @@ export function Run({ id }: { readonly id: string }) {
   return <Found {...found.value} />;
 }
 
-function Found({ run, why, advice, budgets }: ExplainedRun) {
+/** A profile is there if `creel explain` has made one. */
+type Shown = ExplainedRun & { readonly profile?: StoredProfile & { readonly plugin: string } };
+
+function Slow({ profile: { plugin, totalMs, lines } }: { readonly profile: NonNullable<Shown["profile"]> }) {
+  return (
+    <Section title="Where the CPU time went" aside={ms(totalMs)}>
+      <PluginLink id={plugin} />
+      <table class="slow-lines">
+        <tbody>
+          {lines.slice(0, SLOW_LINES).map(({ url, line, ms: spent, share, code = "" }) => (
+            <tr key={`${url}${line}`}>
+              <td class="num">{percent(share)}</td>
+              <td class="num">{ms(spent)}</td>
+              <td class="mono">
+                <T text={`${url}:${line}`} max={120} />
+              </td>
+              <td class="mono">
+                <T text={code} max={160} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function Found({ run, why, advice, budgets, profile }: Shown) {
   const { hook, decision, reason, runId, at, wallMs, activateMs, calls, logs, event, context, result } = run;
   return (
     <div class="view run">
@@ -85,7 +114,13 @@ function Found({ run, why, advice, budgets }: ExplainedRun) {
       )}
       <Section title="Calls" aside={count(calls.length, "call")}>
         {calls.length === 0 && (
-          <p class="quiet">{wallMs === undefined ? "Calls are listed when the run has ended." : "No plugin was called."}</p>
+          <p class="quiet">
+            {wallMs === undefined ? (
+              <T text={`It is with ${run.plugins?.join(", ") ?? "its plugins"}; what each did is shown when it has ended.`} />
+            ) : (
+              "No plugin was called."
+            )}
+          </p>
         )}
         <ol class="waterfall">
           {calls.map((call, index) => (
@@ -93,6 +128,7 @@ function Found({ run, why, advice, budgets }: ExplainedRun) {
           ))}
         </ol>
       </Section>
+      {profile && <Slow profile={profile} />}
       {logs.length > 0 && (
         <Section title="Logs" aside={count(logs.length, "line")}>
           <ol class="logs">
@@ -165,9 +201,9 @@ function Call({
   readonly call: RecordedCall;
   readonly run: RunDetail;
   readonly step: Step | undefined;
-  readonly budget: ExplainedRun["budgets"][number];
+  readonly budget: ExplainedRun["budgets"][number] | undefined;
 }) {
-  const { plugin, status, wallMs, cpuMs, startMs, error, priority, lane, attempt, batch, ignored } = call;
+  const { plugin, status, wallMs, cpuMs, startMs, error, priority, lane, attempt, ignored } = call;
   const isDecider = plugin === run.by;
   const isOpen = useSignal(isDecider || error !== undefined);
   const whole = Math.max(run.wallMs ?? 0, ...run.calls.map((one) => (one.startMs ?? 0) + one.wallMs), 0.001);
@@ -208,7 +244,7 @@ function Call({
               ["used", `${ms(wallMs)}${limit(budget?.wallMs)}, CPU ${ms(cpuMs)}${limit(budget?.cpuMs)}`],
               [
                 "when",
-                `${startMs === undefined ? "not called" : `from ${ms(startMs)}`}, priority ${priority}${lane === undefined ? "" : `, lane ${lane}`}${batch !== undefined && batch > 1 ? `, with ${batch - 1} others in one turn` : ""}${attempt === 2 ? ", made twice: the process of the first was lost" : ""}`,
+                `${startMs === undefined ? "not called" : `from ${ms(startMs)}`}, priority ${priority}${lane === undefined ? "" : `, lane ${lane}`}${attempt === 2 ? ", made twice: the process of the first was lost" : ""}`,
               ],
               step?.changed && ["changed", <T key="c" text={`${step.changed.join(", ")}, for the plugins after it`} />],
               ignored && ["ignored", <T key="i" text={`${ignored.join(", ")}: the hook has no such field`} />],
@@ -226,5 +262,5 @@ function Call({
 }
 
 function limit(budget: { readonly value: number; readonly origin: string } | undefined): string {
-  return budget ? ` of ${ms(budget.value)} (${budget.origin})` : "";
+  return budget && budget.value > 0 ? ` of ${ms(budget.value)} (${budget.origin})` : "";
 }
