@@ -23,6 +23,7 @@ export async function runCli(args: readonly string[], verbs: readonly Verb[], { 
   const [word, ...rest] = args;
   try {
     if (word === "--help" || word === "-h") out.line(helpOfAll(verbs, out));
+    else if (word === "--fleet") return await runForFleet(rest, verbs, { out, err });
     else if (word === "--version" || word === "-v") out.line(version());
     else if (word === undefined) {
       err.line(helpOfAll(verbs, err));
@@ -48,6 +49,20 @@ async function runVerb(verb: Verb, args: readonly string[], verbs: readonly Verb
   }
   return verb.run({ values, positionals, isJson: values.json === true, out, err, verbs });
 }
+
+/** `creel --fleet <verb>`: a verb that changes what is installed does so here, and then for all hosts; any other asks the hosts. */
+async function runForFleet(args: readonly string[], verbs: readonly Verb[], terminals: Terminals): Promise<number> {
+  const [word = "", ...rest] = args;
+  if (!SHARED.has(word)) return runVerb(find("fleet", verbs), args, verbs, terminals);
+  const code = await runVerb(find(word, verbs), rest, verbs, terminals);
+  if (code !== EXIT.ok || rest.includes("--help")) return code;
+  const { values } = parse(find(word, verbs), rest) as { values: { config?: string; "state-dir"?: string } };
+  const { push } = await import("./fleet/push.ts");
+  return push(values, wantsJson(rest) ? terminals.err : terminals.out);
+}
+
+/** The verbs that change the lock. */
+const SHARED: ReadonlySet<string> = new Set(["install", "update", "uninstall", "enable", "disable", "permissions"]);
 
 function find(word: string, verbs: readonly Verb[]): Verb {
   const verb = verbs.find(({ name }) => name === word);

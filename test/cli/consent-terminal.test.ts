@@ -22,7 +22,7 @@ const home = (): string => folder({ "creel.json": `{ "stateDir": "state", "sandb
 const installedIn = async (project: string) => [...(await openState(join(project, "state")).read()).keys()];
 const weather = (): string => pluginFolder({ id: "weather", permissions: ASKS }, listener("heartbeat_prompt_contribution"));
 
-/** Ways out, each at every question. */
+/** Ways out. */
 const WAYS: [string, (screen: Screen) => void][] = [
   ["Ctrl-C", ({ type }) => type(CTRL_C)],
   ["Ctrl-D", ({ type }) => type(CTRL_D)],
@@ -39,23 +39,25 @@ const QUESTIONS: [string, string][] = [
 
 describe.runIf(hasPty)("a person who leaves an installation", () => {
   const path = weather();
-  it.each(WAYS.flatMap(([name, leave]) => QUESTIONS.map((_, at) => [name, at + 1, leave] as const)))(
-    "by %s at question %d installs nothing, grants nothing, and the exit code is 130",
-    async (name, at, leave) => {
-      const project = home();
-      const screen = creelAt(project, "install", path);
-      for (const [question, answer] of QUESTIONS.slice(0, at - 1)) {
-        await screen.shows(question);
-        screen.type(answer);
-      }
-      await screen.shows(QUESTIONS[at - 1]![0]);
-      leave(screen);
-      expect(await screen.ended).toBe(130);
-      // On a terminal that is gone there is nothing to be read.
-      expect(name === "a closed terminal" || screen.text().trimEnd().endsWith("\nNothing was installed.")).toBe(true);
-      expect(await installedIn(project)).toEqual([]);
-    },
+  // Ctrl-C at each of them; the other ways at one of each kind: a question about all, a choice, the last word.
+  const KINDS = QUESTIONS.map((_, at) => at + 1).filter((at) => at % 2 === 1);
+  const CASES = WAYS.flatMap(([name, leave]) =>
+    (name === "Ctrl-C" ? QUESTIONS.map((_, at) => at + 1) : KINDS).map((at) => [name, at, leave] as const),
   );
+  it.each(CASES)("by %s at question %d installs nothing, grants nothing, and the exit code is 130", async (name, at, leave) => {
+    const project = home();
+    const screen = creelAt(project, "install", path);
+    for (const [question, answer] of QUESTIONS.slice(0, at - 1)) {
+      await screen.shows(question);
+      screen.type(answer);
+    }
+    await screen.shows(QUESTIONS[at - 1]![0]);
+    leave(screen);
+    expect(await screen.ended).toBe(130);
+    // On a terminal that is gone there is nothing to be read.
+    expect(name === "a closed terminal" || screen.text().trimEnd().endsWith("\nNothing was installed.")).toBe(true);
+    expect(await installedIn(project)).toEqual([]);
+  });
 
   it("and has typed yes before the question was there has not answered it", async () => {
     const project = home();
@@ -122,6 +124,32 @@ describe.runIf(hasPty)("a person who answers", () => {
   });
 });
 
+describe.runIf(hasPty)("an installation that would allow unencrypted traffic", () => {
+  const PLAIN = {
+    fetch: [{ origin: "http://api.example.com", reason: "old" }],
+    connect: [{ target: "db.example.com:5432", reason: "rows" }],
+  };
+  const path = pluginFolder({ id: "plain", permissions: PLAIN }, `export default () => {};`);
+
+  it.each<[string, string, number, string[]]>([
+    ["Ctrl-C", CTRL_C, 130, []],
+    ["Return", "\r", 1, []],
+    ["yes", "y\r", 0, ["plain"]],
+  ])("asks for a second yes for each such grant; the answer to the last is %s", async (_, keys, code, installed) => {
+    const project = home();
+    const screen = creelAt(project, "install", path);
+    await screen.shows("[c]hoose permissions: ");
+    screen.type("y\r");
+    await screen.shows("connect:db.example.com:5432: it allows unencrypted connections");
+    await screen.shows("Grant it anyway? [y/N] ");
+    screen.type("y\r");
+    await screen.shows("fetch:http://api.example.com: it allows unencrypted connections");
+    await screen.shows("Grant it anyway? [y/N] ");
+    screen.type(keys);
+    expect([await screen.ended, await installedIn(project)]).toEqual([code, installed]);
+  });
+});
+
 async function granted(keys: string[], answers: readonly (readonly [string, string | ((screen: Screen) => void)])[]) {
   const project = home();
   await operator(join(project, "state")).install(weather(), []);
@@ -147,7 +175,9 @@ describe.runIf(hasPty)("a grant at a terminal", () => {
     const wrong = "fetch:http://api.exmple.com";
     const { code, grants, shown } = await granted([wrong], [[SECOND, "\r"]]);
     expect([code, grants]).toEqual([1, {}]);
-    expect(shown).toContain('the plugin never requested it; did you mean "fetch:https://api.example.com"?; it is not encrypted');
+    expect(shown).toContain(
+      'the plugin never requested it; did you mean "fetch:https://api.example.com"?; it allows unencrypted connections',
+    );
     expect(await granted([wrong], [[SECOND, "y\r"]])).toMatchObject({ code: 0, grants: { fetch: [{ origin: "http://api.exmple.com" }] } });
   });
 

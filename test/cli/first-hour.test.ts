@@ -1,5 +1,5 @@
 /** What stopped people in their first hour with Creel: each sentence of the command line that they needed. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -90,7 +90,7 @@ describe("an error", () => {
   });
 
   it("of a manifest names all problems, each with its line and what was meant", async () => {
-    const manifest = `{\n  "id": "x",\n  "version": 3,\n  "permissions": {\n    "shedule": {},\n    "kv": "yes",\n    "fetch": [{ "origin": "https://a.example", "method": ["GET"], "reason": "r" }]\n  }\n}\n`;
+    const manifest = `{\n  "id": "x",\n  "version": 3,\n  "permissions": {\n    "shedule": {},\n    "kv": 7,\n    "fetch": [{ "origin": "https://a.example", "method": ["GET"], "reason": "r" }]\n  }\n}\n`;
     const { code, err } = await creelHere("check", folder({ "creel.plugin.json": manifest, "index.ts": LISTENER }));
     expect(code).toBe(1);
     const problems = err.split("\n").filter((line) => line.startsWith("  line "));
@@ -123,6 +123,16 @@ describe("creel help", () => {
     const all = (await creelHere("help")).out;
     for (const page of ["embedding", "writing-plugins", "config"]) expect(all).toMatch(new RegExp(`^ {2}${page} +\\S`, "m"));
   });
+});
+
+it("no text that is printed names a page by a path that only the repository has", () => {
+  const printed = globSync("src/**/*.ts", { cwd: ROOT }).flatMap((file) =>
+    readFileSync(join(ROOT, file), "utf8")
+      .split("\n")
+      .filter((line) => !/^\s*(?:\*|\/[/*])/.test(line) && /(?<!node_modules\/creel\/)docs\/[\w/-]+\.md/.test(line.replace(/\/[/*].*/, "")))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  expect(printed).toEqual([]);
 });
 
 describe("creel uninstall --purge", () => {
@@ -211,7 +221,7 @@ describe("a review", () => {
     const { terminal, lines } = sheet();
     reviewPage(review(Object.keys(CATALOG), []), "d", terminal);
     expect(lines.filter((line) => /^ {2}it (?:can|reads|is) .* \(\d+\)$/.test(line)).length).toBeGreaterThanOrEqual(4);
-    expect(lines.length).toBeLessThanOrEqual(100);
+    expect(lines.length).toBeLessThanOrEqual(110);
     for (const hook of Object.keys(CATALOG)) expect(lines.join("\n")).toContain(hook);
   });
 

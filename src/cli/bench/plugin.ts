@@ -2,6 +2,7 @@
  * Measures a plugin in the real sandbox for `creel bench`: the cost of a call per hook, compared with an empty handler
  * that takes turns with it, its load time and its memory.
  */
+import { settled } from "../../protocol/config/permission-key.ts";
 import { contextFor } from "../call/context.ts";
 import { exampleOf } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
@@ -132,7 +133,7 @@ export async function benchPlugin({
   progress.begin("loading again");
   const [loadMs, emptyLoadMs] = await loadsOf(subject, empty);
   progress.begin("memory");
-  const grants = options.config.plugins?.entries?.[id]?.grants;
+  const { grants } = settled(options.config.plugins?.entries?.[id] ?? {});
   const [memoryMb, emptyMemoryMb] = await memoryOf({ path, ...(grants && { grants }) }, emptySpec, options);
   return {
     ...common,

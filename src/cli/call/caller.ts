@@ -14,6 +14,10 @@ import type { ApprovalDecision } from "../../protocol/hooks/tool.ts";
 import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { folded } from "../ui/fold.ts";
+import { stated } from "../../install/review/requested-permissions.ts";
+import type { PluginManifest } from "../../protocol/config/config.ts";
+import { permissionFault } from "../../protocol/config/permission-key.ts";
+import { UsageError } from "../options.ts";
 import type { CallInput } from "./input.ts";
 import type { FunctionCall } from "./target.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
@@ -25,6 +29,8 @@ export interface CallerOptions {
   readonly config: string | undefined;
   /** The state folder, if it is not the one of the configuration or the environment. */
   readonly stateDir?: string | undefined;
+  /** Permission keys for the plugins that are named by their paths; `requested`: what the manifest of each requests. */
+  readonly permissions?: readonly string[] | undefined;
   readonly isolation: "process" | "thread";
   /** The user's answer when a plugin asks for approval; undefined: there is no user. */
   readonly approval: ApprovalDecision | undefined;
@@ -41,11 +47,13 @@ export class Caller implements AsyncDisposable {
   /** Ids of the plugins that were named by their paths. */
   readonly named: readonly string[];
 
-  static async open({ plugins, config: path, stateDir, isolation, approval, inspect, heapMb, log }: CallerOptions): Promise<Caller> {
+  static async open(options: CallerOptions): Promise<Caller> {
+    const { plugins, config: path, stateDir, permissions = [], isolation, approval, inspect, heapMb, log } = options;
     // Authors who call their own plugin provide the conversation themselves. A configuration says what is allowed.
     const hooks = path === undefined ? { hooks: { allowConversationAccess: true, allowInstallDecisions: true } } : {};
-    const specs: PluginSpec[] = plugins.map((plugin) => ({ path: plugin, ...hooks }));
-    const named = await Promise.all(plugins.map(async (plugin) => (await findPlugin(plugin)).manifest.id));
+    const manifests = await Promise.all(plugins.map(async (plugin) => (await findPlugin(plugin)).manifest));
+    const named = manifests.map(({ id }) => id);
+    const specs: PluginSpec[] = plugins.map((plugin, at) => ({ path: plugin, ...hooks, ...given(permissions, manifests[at]!) }));
     const config = await readConfig(path);
     const { session, ...door } = inspect ?? {};
     const inspected = named[0] ?? "";
@@ -133,4 +141,12 @@ export class Caller implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#host.close();
   }
+}
+
+function given(keys: readonly string[], { permissions = {} }: PluginManifest): Pick<PluginSpec, "permissions"> {
+  if (keys.length === 0) return {};
+  const all = keys.flatMap((key) => (key === "requested" ? stated(permissions).map((one) => one.key) : key));
+  const fault = all.flatMap((key) => permissionFault(key) ?? [])[0];
+  if (fault !== undefined) throw new UsageError(fault, 'see "creel help permissions" for how they are written');
+  return { permissions: all };
 }

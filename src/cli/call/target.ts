@@ -3,7 +3,7 @@ import type { FunctionTarget } from "../../host/functions/function-calls.ts";
 import { CATALOG } from "../../protocol/catalog.ts";
 import { UsageError } from "../options.ts";
 
-const KINDS = ["tool", "command", "method", "job"] as const;
+const KINDS = ["tool", "command", "method", "route", "cli", "job"] as const;
 
 export interface FunctionCall {
   readonly target: FunctionTarget;

@@ -1,6 +1,9 @@
 /**
  * Examines a plugin for `creel check`: whether it bundles, whether its types fit the sandbox, and what it registers.
  */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { requestsByKey } from "../../protocol/config/permissions.ts";
 import { bundleAndScan } from "../../bundler/bundle.ts";
 import { requestedPermissionsOf, unrequestedPermissionsOf } from "../../install/review/requested-permissions.ts";
 import type { RequestedPermission } from "../../install/review/requested-permissions.ts";
@@ -59,6 +62,7 @@ export async function examine(path: string, mode: TypesMode): Promise<Findings> 
     const frame = stack?.slice(stack.indexOf("\n") + 1);
     problems.unshift({ step, message, at, frame, fix: ERRORS[code].fix });
   }
+  const permissions = scanned ? requestedOf(manifest, report, scanned) : [];
   return {
     id: report.id,
     name: report.name,
@@ -66,12 +70,27 @@ export async function examine(path: string, mode: TypesMode): Promise<Findings> 
     bundleBytes: report.bundle?.bytes,
     loadMs: report.loadMs,
     hooks: report.hooks.map(({ hook, priority }) => ({ hook, priority })),
-    permissions: scanned ? requestedOf(manifest, report, scanned) : [],
+    permissions,
     unrequested: scanned ? unrequestedPermissionsOf(manifest, scanned.scan, scanned.bundle.builtins) : [],
     types: { isChecked: types.isChecked, by: types.by },
     problems,
-    remarks: report.diagnostics,
+    remarks: [...report.diagnostics, ...(manifest.permissions ? await oldForm(root, permissions) : [])],
   };
+}
+
+/** A hint for permissions that are not written as permission keys. */
+async function oldForm(root: string, requested: readonly RequestedPermission[]): Promise<string[]> {
+  const text = await readFile(join(root, "creel.plugin.json"), "utf8");
+  const { permissions } = JSON.parse(text) as { permissions?: object };
+  const newer =
+    permissions &&
+    requestsByKey(
+      permissions,
+      requested.filter(({ from }) => from === "manifest"),
+    );
+  return newer
+    ? [`its manifest writes permissions in an older form, which is still read; write "permissions": ${JSON.stringify(newer)}`]
+    : [];
 }
 
 /** Only what a yes to the whole review grants; what the code seems to need is in `unrequested`. */

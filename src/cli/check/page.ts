@@ -1,5 +1,4 @@
 /** The findings of `creel check` for people: the plugin, then each problem with its location and its fix. */
-import type { RequestedPermission } from "../../install/review/requested-permissions.ts";
 import { duration, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import type { Findings } from "./examine.ts";
@@ -38,19 +37,12 @@ export function page(findings: Findings, terminal: Terminal): void {
 
 /** What to add to the manifest, as the author would write it. */
 export function unrequestedLines(unrequested: Findings["unrequested"], { line, paint, width }: Terminal): void {
-  for (const { key, words, grant } of unrequested) {
+  for (const { key, words } of unrequested) {
     for (const [at, part] of wrap(`its code seems to need ${key} (${words}), which its manifest does not request`, width - 4).entries())
       line(`${at === 0 ? paint("yellow", "!") : " "} ${part}`);
-    line(paint("gray", `    → creel.plugin.json: "permissions": ${JSON.stringify(requestOf(grant))}`));
+    line(paint("gray", `    → creel.plugin.json: "permissions": { ${JSON.stringify(key)}: "${WHY}" }`));
   }
 }
 
-/** As a manifest has it. */
-export function requestOf(grant: RequestedPermission["grant"]): object {
-  const reason = "why it needs this";
-  if ("fetch" in grant) return { fetch: [{ origin: grant.fetch.origin, reason }] };
-  if ("connect" in grant) return { connect: [{ target: grant.connect, reason }] };
-  if ("env" in grant) return { env: [{ name: grant.env, reason }] };
-  if ("session" in grant) return { session: [{ access: grant.session, reason }] };
-  return { [Object.keys(grant)[0]!]: { reason } };
-}
+/** Where the author's reason will stand. */
+export const WHY = "why it needs this";

@@ -5,6 +5,9 @@ import { Caller } from "../call/caller.ts";
 import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 import { failure, page, told } from "../call/page.ts";
+import { ERRORS } from "../../protocol/errors.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { sayInspect } from "../inspect/options.ts";
 import type { Inspection } from "../inspect/options.ts";
 import { codeFrame } from "../ui/code-frame.ts";
@@ -152,20 +155,25 @@ export class Round {
     this.#last.set(key, shown);
     if (isJson) return out.line(printable(outcome));
     page(outcome, out);
-    const at = outcome.calls.find(({ error }) => error?.at !== undefined)?.error?.at;
-    if (at !== undefined) await codeFrame(this.#root, at, out);
-    if (outcome.calls.some(({ error }) => error?.code === "ERR_CALL_CPU")) await this.profile();
+    for (const { error } of outcome.calls) {
+      if (error?.at !== undefined) await codeFrame(this.#root, error.at, out);
+      if (error) out.line(`  ${out.paint("bold", "Fix:")} ${ERRORS[error.code].fix}`);
+    }
+    const hasFailed = (code: ErrorCode): boolean => outcome.calls.some(({ error }) => error?.code === code);
+    if (hasFailed("ERR_CALL_CPU")) await this.profile();
+    if (hasFailed("ERR_CALL_MEMORY")) await this.profile("heap");
     if (before) differencePage(changesOf(before, shown), out);
   }
 
   /** Runs the event once more, in a host of its own, with the profiler. */
-  async profile(): Promise<void> {
+  async profile(of: "cpu" | "heap" = "cpu"): Promise<void> {
     const { path, config, approval, out } = this.#options;
     const input = this.#input;
     if (!input) return;
-    const { profileCallCpu } = await import("../profile/profile.ts");
-    const { cpuLines } = await import("../profile/page.ts");
-    cpuLines(await profileCallCpu({ path, config, approval }, input), out);
+    const { profileCallCpu, profileCallHeap } = await import("../profile/profile.ts");
+    const { cpuLines, heapLines } = await import("../profile/page.ts");
+    if (of === "cpu") cpuLines(await profileCallCpu({ path, config, approval }, input), out);
+    else heapLines(await profileCallHeap({ path, config, approval }, input, LIMITS.inspect.grownMb), out);
   }
 
   async #firstFixture(): Promise<void> {

@@ -44,8 +44,9 @@ export async function saveFixture(root: string, { hook, event, ctx }: CallInput)
   await mkdir(folder, { recursive: true });
   const taken = new Set(await readdir(folder));
   let number = 1;
-  while (taken.has(`${hook}-${number}.json`)) number += 1;
-  const name = `${hook.replaceAll(":", "-")}-${number}.json`;
+  const nameOf = (at: number): string => `${hook.replaceAll(":", "-")}-${at}.json`;
+  while (taken.has(nameOf(number))) number += 1;
+  const name = nameOf(number);
   await writeFile(join(folder, name), `${JSON.stringify({ hook, event, ...(ctx && { ctx }) }, undefined, 2)}\n`, { flag: "wx" });
   return `${FIXTURES}/${name}`;
 }

@@ -1,11 +1,12 @@
 /** What the keys of `creel dev` do. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { InspectAddress } from "../../host/inspect/door.ts";
 import type { Caller } from "../call/caller.ts";
+import { contextFor } from "../call/context.ts";
 import { exampleOf, findHook, readInput } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
 import type { Terminal } from "../ui/terminal.ts";
@@ -41,7 +42,7 @@ export async function press(key: string, pressed: Pressed): Promise<void> {
   if (key === "?") for (const [name, what] of HELP) say(`  ${name}  ${what}`);
   if (/^[1-9]$/.test(key)) return chooseHook(Number(key), pressed);
   if (key === "h") listHooks(pressed.caller, err);
-  if (key === "d") openDevtools(address, say);
+  if (key === "d") return showDevtools(address, say);
   if (!round.input && "renps".includes(key) && key !== "n") return say("there is no event yet: press h to choose a hook");
   if (key === "s") say(`saved as ${await saveFixture(root, round.input!)}`);
   if (key === "n") {
@@ -78,8 +79,11 @@ function hooksOf(caller: Caller): string[] {
   return [...new Set(caller.report().hooks.map(({ hook }) => hook))].slice(0, 9);
 }
 
-/** Undefined: it is not valid, or was not changed. */
+/** Undefined: it is not valid. A context that was made from the event is made again; one that was given is kept. */
 async function edit(input: CallInput, keys: Keys, say: (text: string) => void): Promise<CallInput | undefined> {
+  const hook = findHook(input.hook, undefined);
+  const isMade = isDeepStrictEqual(input.ctx, contextFor(hook, input.event));
+  const ctx = isMade || !input.ctx ? undefined : JSON.stringify(input.ctx);
   const folder = await mkdtemp(join(tmpdir(), "creel-event-"));
   const file = join(folder, `${input.hook.replaceAll(":", "-")}.json`);
   try {
@@ -88,7 +92,7 @@ async function edit(input: CallInput, keys: Keys, say: (text: string) => void): 
     const editor = process.env.VISUAL ?? process.env.EDITOR ?? "vi";
     const child = spawn(editor, [file], { stdio: "inherit", shell: true });
     await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
-    return await readInput(findHook(input.hook, undefined), await readFile(file, "utf8"), undefined);
+    return await readInput(hook, await readFile(file, "utf8"), ctx);
   } catch (error) {
     say((error as Error).message);
     return undefined;
@@ -98,17 +102,9 @@ async function edit(input: CallInput, keys: Keys, say: (text: string) => void): 
   }
 }
 
-const BROWSERS = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "microsoft-edge"];
-
-function openDevtools(address: InspectAddress | undefined, say: (text: string) => void): void {
+async function showDevtools(address: InspectAddress | undefined, say: (text: string) => void): Promise<void> {
   if (!address) return say("no debugger can attach: start again with --inspect");
-  say(`open this address in Chrome: ${address.devtools}`);
-  const browser = (process.env.PATH ?? "")
-    .split(delimiter)
-    .flatMap((folder) => BROWSERS.map((name) => join(folder, name)))
-    .find((path) => existsSync(path));
-  if (browser === undefined) return;
-  spawn(browser, [address.devtools], { stdio: "ignore", detached: true })
-    .on("error", (error) => say(error.message))
-    .unref();
+  say(`DevTools: ${address.devtools}`);
+  const { openDevtools } = await import("./devtools.ts");
+  if (!(await openDevtools(address))) say("no Chrome or Chromium started here (CHROME_PATH names one): open that address in yours");
 }

@@ -1,6 +1,6 @@
 /** The result of one check. `broken`: plugins cannot run, or are not contained. `warn`: this may break later. */
 export interface Check {
-  readonly area: "node" | "isolated-vm" | "config" | "state" | "lock" | "stores" | "socket" | "disk" | "clock";
+  readonly area: "node" | "isolated-vm" | "config" | "state" | "lock" | "stores" | "socket" | "disk" | "clock" | "fleet";
   readonly status: "ok" | "warn" | "broken";
   readonly what: string;
   /** The file, with the line where that helps. */

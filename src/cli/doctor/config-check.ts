@@ -6,7 +6,8 @@ import { readFileSync } from "node:fs";
 import type * as z from "zod";
 import { suggest } from "../../text/did-you-mean.ts";
 import { creelConfig, FIRST_WINS } from "../../protocol/config/config.ts";
-import type { CreelConfig } from "../../protocol/config/config.ts";
+import { configKeysOf } from "../../protocol/config/permission-key.ts";
+import type { CreelConfig, PluginEntry } from "../../protocol/config/config.ts";
 import { jsonValue, JsonSyntaxError, keyOf, readJson } from "../../text/jsonc.ts";
 import type { JsonNode } from "../../text/jsonc.ts";
 import { broken, ok, warn } from "./check.ts";
@@ -56,6 +57,7 @@ export function configCheck(file: string | undefined): ConfigFindings {
           ),
         ]
       : []),
+    ...olderForms(parsed.data?.plugins?.entries ?? {}, whereIs),
     ...(parsed.data?.approvals?.plugin?.compat === "first-wins"
       ? [warn("config", FIRST_WINS.meaning, FIRST_WINS.fix, whereIs(FIRST_WINS.setting))]
       : []),
@@ -66,6 +68,17 @@ export function configCheck(file: string | undefined): ConfigFindings {
     checks: checks.length > 0 ? checks : [ok("config", `${file} is valid`)],
     whereIs,
   };
+}
+
+/** Entries that grant by kind, with the same by permission keys. */
+function olderForms(entries: Readonly<Record<string, PluginEntry>>, whereIs: ConfigFindings["whereIs"]): Check[] {
+  return Object.entries(entries).flatMap(([id, { grants, permissions = [] }]) => {
+    if (!grants) return [];
+    const keys = [...new Set([...permissions, ...configKeysOf(grants)])];
+    const path = ["plugins", "entries", id, "grants"];
+    const fix = `write "permissions": ${JSON.stringify(keys)} instead`;
+    return [warn("config", `${path.join(".")} is an older form of permissions, which is still read`, fix, whereIs(path))];
+  });
 }
 
 interface Problem {

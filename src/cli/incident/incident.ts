@@ -34,27 +34,32 @@ export interface SaveOptions {
   readonly run: AuditRun;
   readonly plugin: Incident["plugin"];
   readonly profile: string | undefined;
+  /** Where the CPU time went, if the call has no place of its own. */
+  readonly slowest?: string | undefined;
   /** Fields of the event that the operator does not send, as paths: `params.command`. */
   readonly redact: readonly string[];
 }
 
 /** Rejects with a CreelError if the log has only a part of the event. */
-export function incidentOf({ run, plugin, profile, redact }: SaveOptions): Incident {
+export function incidentOf({ run, plugin, profile, slowest, redact }: SaveOptions): Incident {
   const event = structuredClone(wholeOf(run.event));
   if (!event) throw new CreelError("ERR_REPLAY_EVENT", { runId: run.runId });
   const context = structuredClone(wholeOf(run.context) ?? {});
-  for (const path of redact) blank(event, path.split("."));
+  const hidden = redact.flatMap((path) => blank(event, path.split(".")));
   const calls = run.calls.map((call) => ({ ...call, ...(redact.length > 0 && { saw: undefined, returned: undefined }) }));
   const failed = run.calls.find(({ plugin: id, error }) => id === plugin.id && error);
+  const at = failed?.error?.at ?? slowest;
+  const kept = { ...run, event: { value: event }, calls, ...(redact.length > 0 && { result: undefined }) };
   return {
     creelIncident: 1,
     creel: version(),
     node: process.version,
     plugin,
-    run: { ...run, event: { value: event }, calls, ...(redact.length > 0 && { result: undefined }) },
+    // A reason or an error may repeat what was redacted, and so may the context.
+    run: without(kept, hidden),
     event,
-    context,
-    ...(failed?.error?.at !== undefined && { at: failed.error.at }),
+    context: without(context, hidden),
+    ...(at !== undefined && { at }),
     ...(profile !== undefined && { profile }),
   };
 }
@@ -75,10 +80,30 @@ export async function readIncident(file: string): Promise<Incident> {
   return parsed.data;
 }
 
-/** The value becomes a text that says so: the plugin still sees that the field is there. */
-function blank(value: Record<string, unknown>, [first = "", ...rest]: readonly string[]): void {
+const REDACTED = "[redacted]";
+/** Shorter texts are parts of other words. */
+const MIN_CHARS = 4;
+
+/** The value becomes a text that says so: the plugin still sees that the field is there. Gives the texts that were there. */
+function blank(value: Record<string, unknown>, [first = "", ...rest]: readonly string[]): string[] {
   const inner = value[first];
-  if (inner === undefined) return;
-  if (rest.length === 0) value[first] = "[redacted]";
-  else if (typeof inner === "object" && inner !== null) blank(inner as Record<string, unknown>, rest);
+  if (inner === undefined) return [];
+  if (rest.length === 0) {
+    value[first] = REDACTED;
+    return textsOf(inner).filter((text) => text.length >= MIN_CHARS);
+  }
+  return typeof inner === "object" && inner !== null ? blank(inner as Record<string, unknown>, rest) : [];
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(textsOf);
+  return typeof value === "string" || typeof value === "number" ? [String(value)] : [];
+}
+
+/** The same data without these texts. */
+function without<T>(value: T, hidden: readonly string[]): T {
+  if (typeof value === "string") return hidden.reduce<string>((text, one) => text.replaceAll(one, REDACTED), value) as T;
+  if (Array.isArray(value)) return value.map((one: unknown) => without(one, hidden)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, without(inner as unknown, hidden)])) as T;
 }

@@ -1,16 +1,19 @@
 /**
  * `creel init --from-openclaw`: an OpenClaw plugin as a plugin of Creel's, with a manifest that declares what it needs.
- * Its code stays as it is. What it registers is found by loading it in a sandbox without grants, and what it needs by
- * reading its code; the author gives the reasons.
+ * Its code stays as it is, and so does what its own manifest says. What it registers is found by loading it in a sandbox without
+ * grants. What it needs is what `creel permissions suggest` knows of it, if it has run in Creel, or else what its code shows; the author
+ * gives the reasons.
  */
 import { cp } from "node:fs/promises";
 import { basename, relative, resolve } from "node:path";
 import { findPlugin } from "../../discovery/manifest.ts";
 import { examine } from "../check/examine.ts";
 import type { Findings } from "../check/examine.ts";
-import { requestOf } from "../check/page.ts";
+import { WHY } from "../check/page.ts";
 import { UsageError } from "../options.ts";
 import { json } from "./scaffold.ts";
+import { grantOf } from "../../protocol/config/permission-key.ts";
+import type { UsageReport } from "../plugins/narrowest-grants.ts";
 import { writeNew } from "./write.ts";
 
 /** Packages and history stay where they are. */
@@ -21,17 +24,27 @@ export interface Taken {
   readonly hooks: readonly string[];
   /** Keys of the permissions that its manifest requests now. */
   readonly permissions: readonly string[];
+  /** Where they are from: what the audit log has of it, or what its code shows. */
+  readonly from: "use" | "code";
   readonly remarks: readonly string[];
   readonly file: string;
 }
 
-/** `target`: the folder to write to. The same folder: only the manifest is added. */
-export async function takeOver(source: string, target: string): Promise<Taken> {
+/**
+ * `target`: the folder to write to. The same folder: only the manifest is added. `usageOf`: what the plugin has used where it was
+ * installed; undefined: that is not known.
+ */
+export async function takeOver(
+  source: string,
+  target: string,
+  usageOf: (id: string) => Promise<UsageReport | undefined> = async () => undefined,
+): Promise<Taken> {
   const { root, entry, manifest } = await findPlugin(source);
   const findings = await examine(source, "none");
   const [problem] = findings.problems;
   if (problem) throw new UsageError(`the plugin does not run in Creel: ${problem.message}`, problem.fix ?? 'see "creel check"');
-  const requested = [...findings.permissions, ...findings.unrequested];
+  const used = await usageOf(manifest.id);
+  const requested = (used ? keysUsed(used) : [...findings.permissions, ...findings.unrequested]).filter(isRequestable);
   const hooks = [...new Set(findings.hooks.map(({ hook }) => hook))];
   const isSame = resolve(target) === resolve(root);
   if (!isSame)
@@ -43,28 +56,34 @@ export async function takeOver(source: string, target: string): Promise<Taken> {
     });
   const declared = {
     $schema: "./node_modules/creel/docs/reference/creel.plugin.schema.json",
-    id: manifest.id,
+    ...manifest,
     name: manifest.name ?? manifest.id,
-    ...(manifest.version !== undefined && { version: manifest.version }),
     main: relative(root, entry),
     hooks,
-    ...(requested.length > 0 && { permissions: permissionsOf(requested) }),
+    ...(requested.length > 0 && { permissions: Object.fromEntries(requested.map(({ key }) => [key, WHY])) }),
   };
   await writeNew(target, { "creel.plugin.json": json(declared) });
   return {
     id: manifest.id,
     hooks,
     permissions: requested.map(({ key }) => key),
+    from: used ? "use" : "code",
     remarks: findings.remarks,
     file: `${target}/creel.plugin.json`,
   };
 }
 
-/** Requests of the same kind are one list. */
-function permissionsOf(requested: Findings["unrequested"]): Record<string, unknown> {
-  const all: Record<string, unknown> = {};
-  for (const { grant } of requested)
-    for (const [kind, request] of Object.entries(requestOf(grant)))
-      all[kind] = Array.isArray(request) ? [...((all[kind] as unknown[] | undefined) ?? []), ...(request as unknown[])] : request;
-  return all;
+type Wanted = Pick<Findings["unrequested"][number], "key" | "grant">;
+
+/** All but what was granted and never used. */
+function keysUsed({ suggestions }: UsageReport): Wanted[] {
+  return suggestions.flatMap(({ sign, key }) => {
+    const grant = sign === "-" ? undefined : grantOf(key);
+    return grant ? [{ key, grant }] : [];
+  });
+}
+
+/** Hooks that change prompts need no request, and whether it is required is a field of its own. */
+function isRequestable({ grant }: Wanted): boolean {
+  return !("prompt" in grant || "required" in grant);
 }

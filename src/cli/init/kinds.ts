@@ -22,7 +22,6 @@ export function toolFiles(id: string, creel: ScaffoldOptions["creel"]): Readonly
       $schema: "./node_modules/creel/docs/reference/creel.plugin.schema.json",
       id,
       name: id,
-      version: "0.1.0",
       description: "One line about what it does.",
       main: "index.ts",
       hooks: [],

@@ -24,7 +24,6 @@ export function scaffold({ id, hook, creel }: ScaffoldOptions): Readonly<Record<
       $schema: "./node_modules/creel/docs/reference/creel.plugin.schema.json",
       id,
       name: id,
-      version: "0.1.0",
       description: "One line about what it does.",
       main: "index.ts",
       hooks: [hook.name],
@@ -107,10 +106,10 @@ function test(hook: AnyHook, shape: Shape): string {
   const event = eventOf(hook, shape);
   const ctx = contextFor(hook, event, "hello");
   const keys = [
-    ...(hook.permission.includes("conversation") ? ["allowConversationAccess: true"] : []),
-    ...(hook.permission.includes("install") ? ["allowInstallDecisions: true"] : []),
+    ...(hook.permission.includes("conversation") ? ["conversation"] : []),
+    ...(hook.permission.includes("install") ? ["install"] : []),
   ];
-  const permission = keys.length === 0 ? "" : `, hooks: { ${keys.join(", ")} }`;
+  const permission = keys.length === 0 ? "" : `, permissions: ${JSON.stringify(keys)}`;
   return `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createHarness } from "creel/testing";

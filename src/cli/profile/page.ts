@@ -23,7 +23,7 @@ export function cpuLines({ totalMs, isCut, lines }: Omit<CpuProfile, "file">, { 
   if (lines.length === 0) line("  no sample is in the plugin's code: it took too little time");
 }
 
-export function heapLines({ beforeBytes, afterBytes, isCut, stack, grew }: HeapProfile, { line, paint }: Terminal): void {
+export function heapLines({ beforeBytes, afterBytes, isCut, stack, grew }: Omit<HeapProfile, "file">, { line, paint }: Terminal): void {
   const how = isCut ? ", stopped past its limit" : "";
   line(paint("bold", "What the memory is full of") + paint("gray", `  ${size(beforeBytes)} → ${size(afterBytes)}${how}`));
   for (const { name, count, bytes } of grew.slice(0, ROWS))

@@ -1,6 +1,6 @@
 /** The lines around a place in the author's source, as a block that is seen at once. */
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { oneLine } from "../../text/one-line.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -13,7 +13,7 @@ export async function codeFrame(root: string, at: string, { line, paint, width }
   if (file === undefined) return;
   const path = resolve(root, file);
   // The place comes out of a sandbox: it names files of the plugin, and no others.
-  if (!path.startsWith(resolve(root))) return;
+  if (!path.startsWith(resolve(root) + sep)) return;
   const text = await readFile(path, "utf8").catch(() => undefined);
   const lines = text?.split("\n") ?? [];
   const number = Number(row);

@@ -12,6 +12,7 @@ import { dev } from "./author/dev.ts";
 import { doctor } from "./host/doctor.ts";
 import { disable, enable } from "./plugins/enable.ts";
 import { explain } from "./host/explain.ts";
+import { fleet } from "./host/fleet.ts";
 import { help } from "./host/help.ts";
 import { hook } from "./host/hook.ts";
 import { init } from "./author/init.ts";
@@ -56,6 +57,7 @@ export const VERBS: readonly Verb[] = [
   openclaw,
   explain,
   serve,
+  fleet,
   hook,
   tail,
   consoleVerb,

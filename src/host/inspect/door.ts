@@ -21,8 +21,6 @@ const TRY_LATER = 1013;
 export interface DoorOptions {
   /** 0: any free port. Undefined: the usual one, or any if that is taken. */
   readonly port: number | undefined;
-  /** For tests: further values of `Origin` that are let in. */
-  readonly origins: readonly string[];
   /** The plugin's id, as debuggers show it. */
   readonly title: string;
   /** A debugger has connected. Only one is let in at a time. */
@@ -44,12 +42,15 @@ export interface InspectAddress {
   readonly url: string;
   /** To open in Chrome or Chromium. */
   readonly devtools: string;
+  /** Lets pages of one more origin in: a browser that serves its own DevTools. */
+  admit(origin: string): void;
 }
 
 export class Door {
   readonly #options: DoorOptions;
   readonly #path = `/${randomBytes(16).toString("hex")}`;
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
+  readonly #origins = new Set([DEVTOOLS]);
   #sockets: WebSocketServer | undefined;
   #client: WebSocket | undefined;
 
@@ -81,6 +82,7 @@ export class Door {
       port,
       url: `ws://${place}`,
       devtools: `devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=${place}`,
+      admit: (origin) => void this.#origins.add(origin),
     };
   }
 
@@ -106,7 +108,7 @@ export class Door {
     const { port } = this.address;
     const isHost = headers.host === `${LOOPBACK}:${port}` || headers.host === `localhost:${port}`;
     const { origin } = headers;
-    return isHost && (origin === undefined || origin === DEVTOOLS || this.#options.origins.includes(origin));
+    return isHost && (origin === undefined || this.#origins.has(origin));
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {

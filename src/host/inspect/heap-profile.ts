@@ -73,12 +73,11 @@ export async function profileHeap(session: InspectSession, work: () => Promise<u
   }
   const file = await snapshot(session);
   if (isCut) {
-    // V8 answers when the turn has ended, for which the plugin has to go on.
-    const terminated = session.terminate();
-    if (stopped) await session.command("Debugger.resume").catch(() => {});
+    // V8 answers when the turn has ended, for which the plugin has to go on. A call that does not end is not waited for.
+    const terminated = session.terminate(working);
+    if (stopped) session.command("Debugger.resume").catch(() => {});
     await terminated;
-  }
-  await working;
+  } else await working;
   const after = sizesOf(file);
   const positions = new SourcePositions(session.mapUrl);
   return {

@@ -25,8 +25,6 @@ export interface InspectOptions {
   readonly break?: boolean | undefined;
   /** The door is open, and no plugin is loaded yet. */
   readonly listening?: ((address: InspectAddress) => void) | undefined;
-  /** For tests: further values of `Origin` that are let in. */
-  readonly origins?: readonly string[] | undefined;
 }
 
 /** An isolate that can be debugged. */
@@ -72,7 +70,6 @@ export class Inspector {
     this.#door = new Door({
       port: options.port,
       title: options.plugin,
-      origins: options.origins ?? [],
       connected: (client) => this.#connect(client),
     });
   }

@@ -21,7 +21,7 @@ function envelope<const Type extends string, const Action extends string>(type: 
 }
 
 interface Entry<Context extends z.ZodRawShape, Top extends z.ZodRawShape> extends Partial<
-  Pick<HookDefinition, "since" | "budget" | "hides" | "live" | "guardsReentry">
+  Pick<HookDefinition, "since" | "budget" | "hides" | "live" | "guardsReentry" | "permission">
 > {
   readonly summary: string;
   readonly context: Context;
@@ -156,6 +156,21 @@ export const internalEvents = [
   observed("tool", "result", {
     summary: "A tool ended: its result, or its error.",
     context: { ...toolCall, result: z.unknown().optional(), isError: flag },
+    since: "creel",
+  }),
+
+  observed("agent", "event", {
+    summary: "An agent says something about its run: its text, its tools, its phases.",
+    context: {
+      runId: z.string(),
+      stream: z.string(),
+      seq: z.number().optional(),
+      ts: z.number().optional(),
+      data: bag.optional(),
+      sessionKey: text,
+      agentId: text,
+    },
+    permission: ["conversation"],
     since: "creel",
   }),
 

@@ -4,6 +4,8 @@ import type { z } from "zod";
 import type { GatewayMethod, PluginCommand, PluginService, PluginTool, PluginToolFactory, PluginToolOptions } from "./plugin-functions.ts";
 import type { addedContext } from "../../protocol/hooks/contexts.ts";
 import type { sessionPatchParams } from "../../protocol/hooks/session.ts";
+import type { FieldDocs } from "./field-docs.ts";
+import type { HookDocs, ResultDocs } from "./hook-docs.ts";
 import type { AnswerFault } from "./exact-answer.ts";
 import type { PluginKv } from "./plugin-kv.ts";
 import type { PluginSchedule } from "./plugin-schedule.ts";
@@ -13,14 +15,20 @@ export type SessionPatch = z.input<typeof sessionPatchParams>;
 
 type Log = (...values: unknown[]) => void;
 
-export type HookEvent<N extends HookName> = z.output<Catalog[N]["event"]>;
+/** The fields that a type names, without those that pass through unnamed. */
+type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: true };
+/** With the comments that editors show. Their own type is `unknown`, so the field's stays as it is. */
+type Documented<T> = T & Pick<FieldDocs, NamedKeys<T> & keyof FieldDocs>;
+type DocumentedAnswer<A, Docs> = unknown extends A ? A : A extends object ? A & Docs : A;
+
+export type HookEvent<N extends HookName> = Documented<z.output<Catalog[N]["event"]>>;
 /** With what the host adds: `attempt` is 2 when the call is made once more, `delivery` has the id of a durable event. */
-export type HookContext<N extends HookName> = z.output<Catalog[N]["context"]> & Readonly<z.output<typeof addedContext>>;
-export type HookAnswer<N extends HookName> = AnswerOf<Catalog[N]>;
+export type HookContext<N extends HookName> = Documented<z.output<Catalog[N]["context"]>> & Readonly<z.output<typeof addedContext>>;
+export type HookAnswer<N extends HookName> = DocumentedAnswer<AnswerOf<Catalog[N]>, N extends keyof ResultDocs ? ResultDocs[N] : unknown>;
 
 /** The handler of every hook, by name. Handlers of synchronous hooks may not return a promise. */
 export type HookHandlers = {
-  [N in HookName]: (
+  [N in keyof HookDocs]: (
     event: HookEvent<N>,
     ctx: HookContext<N>,
   ) => Catalog[N]["kind"] extends "sync" ? HookAnswer<N> : HookAnswer<N> | Promise<HookAnswer<N>>;

@@ -70,6 +70,9 @@ describe("fixtures", () => {
     expect(await saveFixture(root, input)).toBe("fixtures/before_tool_call-1.json");
     expect(await saveFixture(root, input)).toBe("fixtures/before_tool_call-2.json");
     expect(existsSync(join(root, "fixtures/before_tool_call-2.json"))).toBe(true);
+    const other = folder({});
+    for (const number of [1, 2])
+      expect(await saveFixture(other, { ...input, hook: "session:patch" })).toBe(`fixtures/session-patch-${number}.json`);
     expect(JSON.parse(readFileSync(join(root, "fixtures/before_tool_call-1.json"), "utf8"))).toMatchObject({ hook: "before_tool_call" });
     const { fixtures, problems } = await readFixtures(root);
     expect(fixtures.map(({ name }) => name)).toEqual(["before_tool_call-1.json", "before_tool_call-2.json"]);

@@ -10,7 +10,7 @@ const opened: Door[] = [];
 
 async function open(port: number | undefined = 0): Promise<{ address: InspectAddress; clients: Client[] }> {
   const clients: Client[] = [];
-  const door = new Door({ port, title: "guarded", origins: [], connected: (client) => void clients.push(client) });
+  const door = new Door({ port, title: "guarded", connected: (client) => void clients.push(client) });
   opened.push(door);
   return { address: await door.open(), clients };
 }
@@ -75,6 +75,13 @@ describe("the debugger's address", () => {
       await ended;
     }
     expect(clients).toHaveLength(3);
+  });
+
+  it("lets a page in whose origin was admitted, and no other", async () => {
+    const { address } = await open();
+    address.admit("http://127.0.0.1:1");
+    await using _ = await CdpClient.connect(address.url, { origin: "http://127.0.0.1:1" });
+    await expect(CdpClient.connect(address.url, { origin: "http://127.0.0.1:2" })).rejects.toThrow("403");
   });
 
   it("does not open under another path", async () => {

@@ -2,8 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../../../src/console/explained-run.ts";
-import { profilePath, readProfile, writeProfile } from "../../../src/host/inspect/stored-profile.ts";
+import { growthOf, profileOf } from "../../../src/console/explained-run.ts";
+import type { HeapProfile } from "../../../src/host/inspect/heap-profile.ts";
+import { growthPath, profilePath, readProfile, writeGrowth, writeProfile } from "../../../src/host/inspect/stored-profile.ts";
 import { folder } from "../../support/files.ts";
 
 const LINE = { url: "index.ts", line: 4, function: "judge", ms: 90, share: 0.9, code: "slow();" };
@@ -37,5 +38,18 @@ describe("a profile", () => {
     expect(await profileOf(root, run("ERR_CALL_CPU"))).toMatchObject({ plugin: "slow", lines: [LINE] });
     expect(await profileOf(root, run("ERR_CALL_MEMORY"))).toBeUndefined();
     expect(await profileOf(undefined, run("ERR_CALL_CPU"))).toBeUndefined();
+  });
+
+  it("of memory is in the console's data about a call that ran out of it, without the snapshot", async () => {
+    const root = folder({});
+    const grew = [{ name: "Town", count: 5, bytes: 500 }];
+    const path = growthPath(root, "h1-7", "slow");
+    const profile: HeapProfile = { beforeBytes: 1, afterBytes: 2, isCut: true, stack: [], grew, file: "the snapshot" };
+    await writeGrowth(path, profile);
+    expect(await growthOf(root, run("ERR_CALL_MEMORY"))).toMatchObject({ plugin: "slow", isCut: true, grew });
+    expect(await growthOf(root, run("ERR_CALL_CPU"))).toBeUndefined();
+    expect(readFileSync(path, "utf8")).not.toContain("the snapshot");
+    writeFileSync(path, "{}");
+    expect(await growthOf(root, run("ERR_CALL_MEMORY"))).toBeUndefined();
   });
 });

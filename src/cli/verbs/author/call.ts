@@ -4,6 +4,7 @@ import { CALL_OPTIONS } from "../../call/options.ts";
 import { INSPECT_OPTIONS, inspectionOf, sayInspect } from "../../inspect/options.ts";
 import { UsageError } from "../../options.ts";
 import { printable } from "../../ui/text.ts";
+import { grantOf } from "../../../protocol/config/permission-key.ts";
 import type { FunctionOutcome } from "../../../protocol/messages/functions.ts";
 import type { Outcome } from "../../../protocol/outcome.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
@@ -63,6 +64,11 @@ export const call = defineVerb({
       return "hook" in outcome || outcome.status === "ok" ? EXIT.ok : EXIT.failed;
     };
     const inspection = inspectionOf({ "inspect-brk": values.inspect });
+    if (values.grant && !values.plugin)
+      throw new UsageError(
+        "--grant is for a plugin by its path",
+        'name it with --plugin; for an installed one run "creel permissions grant <id> <key>"',
+      );
     if (inspection && !values.plugin)
       throw new UsageError("a debugger needs a plugin by its path", 'name it with --plugin, such as "--plugin ./my-plugin --inspect"');
     if (values.serve === true || values.socket !== undefined) {
@@ -90,6 +96,7 @@ export const call = defineVerb({
       plugins: values.plugin ?? [],
       config,
       stateDir,
+      permissions: values.grant,
       isolation: values.isolation ?? "process",
       approval: values.approve,
       ...(inspection && {
@@ -106,12 +113,25 @@ export const call = defineVerb({
     const failures = caller.failures();
     for (const { report } of failures) failure(report, err);
     if (failures.some(({ isNamed }) => isNamed)) return EXIT.failed;
-    const code = show(asked.call ? await caller.callFunction(asked.call) : await caller.call(asked.input));
+    const outcome = asked.call ? await caller.callFunction(asked.call) : await caller.call(asked.input);
+    const code = show(outcome);
     const [tried] = values.plugin ?? [];
     if (!isJson && tried !== undefined && config === undefined && stateDir === undefined) {
       const { commandLine, next } = await import("../../self.ts");
-      next(err, commandLine(["install", tried]));
+      const isSlow = "hook" in outcome && outcome.calls.some(({ error }) => error?.code === "ERR_CALL_CPU");
+      const profile = () => commandLine(["profile", tried], { hook: hook!.name, event: values.event });
+      const missing = values.grant ? undefined : ungranted(outcome);
+      if (missing !== undefined)
+        next(err, `the same command with --grant ${missing}, or with --grant requested for all that its manifest requests`);
+      else next(err, isSlow ? profile() : commandLine(["install", tried]));
     }
     return code;
   },
 });
+
+/** A permission that a handler missed, as an example of what to grant; undefined: none. */
+function ungranted(outcome: Outcome | FunctionOutcome): string | undefined {
+  const errors = "hook" in outcome ? outcome.calls.map(({ error }) => error) : [outcome.error];
+  const found = errors.flatMap((error) => /(\S+) is not granted to/.exec(error?.message ?? "")?.[1] ?? [])[0];
+  return found !== undefined && grantOf(found) === undefined ? "<key>" : found;
+}

@@ -44,10 +44,10 @@ export const dev = defineVerb({
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     process.once("SIGTERM", () => stop.abort());
-    const { config, isolation = "process", approve: approval } = values;
+    const { config, grant: permissions, isolation = "process", approve: approval } = values;
     const inspection = inspectionOf(values);
     const keyboard = process.stdin;
-    await develop({ path, input, config, isolation, approval, inspection, isJson, out, err, keyboard, signal: stop.signal });
+    await develop({ path, input, config, permissions, isolation, approval, inspection, isJson, out, err, keyboard, signal: stop.signal });
     return EXIT.ok;
   },
 });
@@ -62,10 +62,6 @@ async function pastInput(
     const { openIncident } = await import("../../incident/open.ts");
     return openIncident(values.incident, path, err);
   }
-  const { findProject } = await import("../../plugins/project.ts");
-  const { pastRun } = await import("../../incident/past-run.ts");
-  const { findHook, readInput } = await import("../../call/input.ts");
-  const { state } = await findProject(values);
-  const { hook, event, context } = await pastRun(state.dir, values["from-run"]!);
-  return readInput(findHook(hook, undefined), JSON.stringify(event), JSON.stringify(context));
+  const { pastInput: inputOf } = await import("../../incident/past-input.ts");
+  return inputOf(values["from-run"]!, values);
 }

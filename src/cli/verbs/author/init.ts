@@ -1,4 +1,5 @@
 /** `creel init`: a new plugin whose own test passes at once. */
+import { PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { UsageError } from "../../options.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
@@ -13,8 +14,9 @@ export const init = defineVerb({
     "from-openclaw": {
       type: "string",
       value: "folder",
-      help: "an OpenClaw plugin: declares its hooks and the permissions that its code needs",
+      help: "an OpenClaw plugin: declares its hooks, and the permissions that it has used here or that its code needs",
     },
+    ...PROJECT_OPTIONS,
   },
   examples: [
     "creel init my-plugin",
@@ -32,12 +34,14 @@ export const init = defineVerb({
     const from = values["from-openclaw"];
     if (from !== undefined) {
       const { takeOver } = await import("../../init/from-openclaw.ts");
-      const taken = await takeOver(from, positionals[0] ?? from);
+      const { usageWhere } = await import("../../init/usage.ts");
+      const taken = await takeOver(from, positionals[0] ?? from, (id) => usageWhere(values, id));
       if (isJson) out.line(JSON.stringify(taken, undefined, 2));
       else {
         out.line(`${out.paint("bold", taken.id)} listens to ${taken.hooks.join(", ") || "no hook"}`);
         out.line(`  ${out.paint("green", "+")} ${taken.file}`);
-        out.line(`  requests ${taken.permissions.join(", ") || "nothing"}; write the reasons into the manifest`);
+        const basis = taken.from === "use" ? "by what it has used" : "by its code";
+        out.line(`  requests ${taken.permissions.join(", ") || "nothing"}, ${basis}; write the reasons into the manifest`);
         for (const remark of taken.remarks) out.line(`  ${out.paint("yellow", "!")} ${remark}`);
       }
       return EXIT.ok;

@@ -1,4 +1,5 @@
-/** `creel explain`: why something was blocked, from the audit log. It needs no host that runs. */
+/** `creel explain`: why something was blocked, from the audit log, which needs no host that runs. A run that passed is only in the host. */
+import { CreelError } from "../../../protocol/errors.ts";
 import { PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { UsageError } from "../../options.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
@@ -17,7 +18,7 @@ export const explain = defineVerb({
       value: "field",
       help: "a field of the event that the incident file does not contain, such as params.command",
     },
-    "no-profile": { type: "boolean", help: "do not run a call that ran out of CPU time again to find its slow lines" },
+    "no-profile": { type: "boolean", help: "do not run a call that ran out of CPU time or memory again to find out where it went" },
     ...PROJECT_OPTIONS,
   },
   examples: [
@@ -29,8 +30,8 @@ export const explain = defineVerb({
     "creel explain h5e81f140-17 --json | jq '.run.calls[] | {plugin, status, returned}'",
   ],
   prints:
-    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went; without a run, a list of the last 20 `run`s that --plugin and --since select",
-  exits: { ok: "the run was found", failed: "the audit log does not have it" },
+    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where; without a run, a list of the last 20 `run`s that --plugin and --since select",
+  exits: { ok: "the run was found", failed: "neither the audit log nor a host that runs here has it" },
   async run({ values, positionals, isJson, out, err }) {
     const [runId, extra] = positionals;
     if (extra !== undefined) throw new UsageError("explain takes one run, or none for a list", 'such as "creel explain h5e81f140-17"');
@@ -58,14 +59,19 @@ export const explain = defineVerb({
       }
     } else {
       const [last] = runId === "last" ? await lastRuns(log, chosen, 1) : [];
-      const run = last ?? (await findRun(log, runId));
+      const logged = last ?? (await findRun(log, runId).catch(unlessUnknown));
+      const { liveRun } = await import("../../explain/live-run.ts");
+      const live = logged instanceof CreelError ? await liveRun(runId, values) : undefined;
+      const run = live?.run ?? logged;
+      if (run instanceof CreelError) throw run;
       const states = await around(log, run);
-      const why = whyOf(run);
+      const why = live?.why ?? whyOf(run);
       const { grantAdvice } = await import("../../explain/grant-advice.ts");
       const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, tell)];
-      const { blameOf } = await import("../../profile/blame.ts");
+      const { blameOf, memoryBlameOf } = await import("../../profile/blame.ts");
       const profile = values["no-profile"] ? undefined : await blameOf(run, project);
-      if (isJson) out.line(printable({ run, why, advice, around: states, profile }, 2));
+      const memory = values["no-profile"] ? undefined : await memoryBlameOf(run, project);
+      if (isJson) out.line(printable({ run, why, advice, around: states, profile, memory }, 2));
       else {
         explainPage(run, why, advice, states, out);
         if (profile) {
@@ -74,13 +80,26 @@ export const explain = defineVerb({
           cpuLines(profile, out);
           out.line(out.paint("gray", `  ${profile.path}: open it in Chrome DevTools`));
         }
+        if (memory) {
+          const { heapLines } = await import("../../profile/page.ts");
+          out.line();
+          heapLines(memory, out);
+          const words = ["profile", memory.plugin, "--heap", "--from-run", run.runId, "--out", "memory.heapsnapshot"];
+          out.line(out.paint("gray", `  for a snapshot: ${tell(...words)}`));
+        }
       }
       if (values.save !== undefined) {
         const { saveRun } = await import("../../incident/save.ts");
-        for (const line of await saveRun(values.save, run, project, profile?.path, values.redact ?? [])) err.line(line);
+        for (const line of await saveRun(values.save, run, project, profile, values.redact ?? [])) err.line(line);
       }
     }
     if (log.unreadable > 0) err.line(err.paint("gray", `${log.unreadable} lines of ${log.dir} could not be read and were skipped`));
     return EXIT.ok;
   },
 });
+
+/** A host that runs may have what the log has not; if it has not, this error is the answer. */
+function unlessUnknown(error: unknown): CreelError {
+  if (error instanceof CreelError && error.code === "ERR_AUDIT_UNKNOWN") return error;
+  throw error;
+}

@@ -8,7 +8,12 @@ export const replay = defineVerb({
   summary: "runs what was recorded through changed plugins, without network and on a copy of their data, and shows which decisions differ",
   options: {
     plugin: { type: "string", multiple: true, value: "id=path", help: "with this version of the plugin" },
-    grants: { type: "string", multiple: true, value: "id=json", help: "with these grants of the plugin, as in creel.json; {} is none" },
+    grants: {
+      type: "string",
+      multiple: true,
+      value: "id=keys",
+      help: "with these permissions of the plugin, separated by spaces; or none",
+    },
     order: { type: "string", value: "id,id…", help: "with these plugins first, among handlers of the same priority" },
     without: { type: "string", multiple: true, value: "id", help: "without this plugin" },
     since: { type: "string", value: "time", help: "only runs since then: 2h, 3d or a date" },

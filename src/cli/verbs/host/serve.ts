@@ -17,13 +17,19 @@ export const serve = defineVerb({
       value: "port",
       help: "also answer HTTP hooks of other agents on 127.0.0.1, with a token; 0 takes any free port (default: no HTTP)",
     },
+    fleet: { type: "boolean", help: "also join the fleet of the configuration: one lock for hosts on many machines (default: alone)" },
     isolation: { type: "string", choices: ["process", "thread"], help: "where the plugins run (default: process)" },
     "allow-failed": {
       type: "boolean",
       help: "serve even if a plugin does not load and its hooks are unknown (default: refuse to start)",
     },
   },
-  examples: ["creel serve", "creel serve --config ./creel.json --socket ./run/creel.sock", "creel serve --http 7411"],
+  examples: [
+    "creel serve",
+    "creel serve --config ./creel.json --socket ./run/creel.sock",
+    "creel serve --http 7411",
+    "creel serve --fleet",
+  ],
   prints: "a line when it is ready: `{ ready, socket, pid, plugins, walls }`, and with `--http` also `http: { url, tokenFile }`",
   exits: { ok: "ended by Ctrl-C or SIGTERM", failed: "it could not be started" },
   async run({ values, isJson, out, err }) {
@@ -56,6 +62,8 @@ export const serve = defineVerb({
       ...(isolation && { isolation }),
       ...(http !== undefined && { http }),
     });
+    const member = values.fleet === true ? await (await import("../../fleet/join.ts")).joinFleet(served.host, config, logger) : undefined;
+    await using _joined = member;
     const plugins = served.host.plugins().map(({ id, status, error }) => ({ id, status, error: error?.message }));
     const asleep = plugins.filter(({ status }) => status === "asleep").length;
     // Lazy plugins were counted when the host opened, and log when they load.

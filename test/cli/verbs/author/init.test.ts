@@ -50,17 +50,22 @@ describe("creel init", () => {
       expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
       expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
       expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
-      expect(called.err).toContain(`\nnext: creel install ${where}\n`);
+      expect(called.err).toContain(`next: creel install ${where}\n`);
     },
   );
 
   it("who has nothing but the new plugin installs it and calls it by typing what is printed", { timeout: 60_000 }, async () => {
     const where = join(folder({}), "greeter");
     expect((await creelHere("init", where)).out).toContain(`\nNext:\n  cd ${where}\n  # run its test`);
+    link(where);
     const refused = await type("creel install .", where);
     expect(existsSync(join(where, "creel.json"))).toBe(false);
+    expect(refused).toContain("--accept");
     const installed = await type(`creel install . ${/--accept \S+/.exec(refused)![0]}`, where);
     expect(installed).toContain("created creel.json, with its state in .creel\n");
+    // The editor checks it.
+    const { $schema } = JSON.parse(readFileSync(join(where, "creel.json"), "utf8")) as { $schema: string };
+    expect(existsSync(join(where, $schema))).toBe(true);
     expect(await type("creel update", where)).toContain("✓ greeter is up to date");
     const [call, inspect] = Array.from(installed.matchAll(/^next: (.+)$/gm), ([, line]) => line!);
     expect([call, inspect]).toEqual([CALL.replace(" --plugin .", ""), "creel inspect greeter"]);
@@ -83,19 +88,24 @@ describe("creel init", () => {
 
   it("of an OpenClaw plugin: its code as it is, with a manifest that declares hooks and permissions", { timeout: 60_000 }, async () => {
     const where = folder({
-      "old/openclaw.plugin.json": `{ "id": "weather", "configSchema": { "type": "object" } }`,
+      "old/openclaw.plugin.json": `{ "id": "weather", "description": "Rain", "configSchema": { "type": "object", "required": ["town"] } }`,
       "old/package.json": `{ "name": "weather", "version": "1.4.0", "type": "module", "openclaw": { "extensions": ["./index.ts"] } }`,
-      "old/index.ts": `export default { id: "weather", register(api) { api.on("message_sending", async (event) => { const answer = await fetch("https://api.weather.example/v1"); return { content: event.content + await answer.text() }; }); } };`,
+      "old/index.ts": `export default { id: "weather", register(api) { api.on("message_sending", async (event) => { const answer = await fetch("https://api.weather.example/v1"); return { content: event.content + await answer.text() }; }); api.on("before_prompt_build", () => ({ prependContext: "x" })); } };`,
     });
     const { code, out } = await creelHere("init", join(where, "new"), "--from-openclaw", join(where, "old"));
-    expect([code, out]).toEqual([0, expect.stringContaining("weather listens to message_sending")]);
+    expect([code, out]).toEqual([0, expect.stringContaining("weather listens to message_sending, before_prompt_build")]);
+    expect(out).toContain("requests conversation, fetch:https://api.weather.example, by its code");
     const made = JSON.parse(readFileSync(join(where, "new/creel.plugin.json"), "utf8")) as object;
     expect(made).toMatchObject({
       id: "weather",
       main: "index.ts",
-      hooks: ["message_sending"],
-      permissions: { fetch: [{ origin: "https://api.weather.example" }] },
+      description: "Rain",
+      // Its configuration is checked as before.
+      configSchema: { type: "object", required: ["town"] },
+      hooks: ["message_sending", "before_prompt_build"],
+      permissions: { "fetch:https://api.weather.example": "why it needs this", conversation: "why it needs this" },
     });
+    expect(made).not.toHaveProperty("permissions.prompt");
     expect(readFileSync(join(where, "new/index.ts"), "utf8")).toBe(readFileSync(join(where, "old/index.ts"), "utf8"));
     expect((await creelHere("check", join(where, "new"), "--types", "none")).out).not.toContain("does not request");
     expect((await creelHere("init", join(where, "new"), "--from-openclaw", join(where, "old"))).code).not.toBe(0);

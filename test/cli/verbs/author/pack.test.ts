@@ -34,7 +34,7 @@ describe("creel pack", () => {
     expect(out).toContain(`✓ counts 2.0.0 is packed in ${file}`);
     expect(out).toContain("Can stop   before_tool_call");
     expect(out).toMatch(/^ {2}kv: .*\(it counts\)$/m);
-    expect(out).toContain(`"permissions": {"fetch":[{"origin":"https://api.example.com","reason":"why it needs this"}]}`);
+    expect(out).toContain(`"permissions": { "fetch:https://api.example.com": "why it needs this" }`);
     expect(out).toContain(`next: creel install ${file}\n`);
     const again = await creelHere("pack", root, "--out", join(root, "again.tgz"), "--types", "none", "--json");
     expect(readFileSync(join(root, "again.tgz")).equals(readFileSync(file))).toBe(true);

@@ -18,6 +18,10 @@ const PLUGINS = [
     "asker",
     `api.on("before_tool_call", (e) => ({ requireApproval: { title: e.params.title ?? "Sure?", description: e.params.title ?? "really" } }));`,
   ),
+  plugin(
+    "guard",
+    `api.on("before_tool_call", (e) => ({ requireApproval: { title: "Delete all?", description: "no way back", severity: "critical" } }), { matcher: ["erase"] });`,
+  ),
 ];
 
 let server: Served;
@@ -28,9 +32,9 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const approvals = (...args: string[]) => creelHere("approvals", ...args, "--socket", server.socket);
-const waiting = async (params: Record<string, unknown> = {}) => {
+const waiting = async (params: Record<string, unknown> = {}, toolName = "exec") => {
   const asked = next(server.host, "approval", ({ what }) => what === "asked");
-  const outcome = server.host.run("before_tool_call", { toolName: "exec", params }, { toolName: "exec", agentId: "main" });
+  const outcome = server.host.run("before_tool_call", { toolName, params }, { toolName, agentId: "main" });
   const { pending } = await asked;
   return { outcome, pending: pending! };
 };
@@ -125,6 +129,16 @@ describe.runIf(hasPty)("a person at a terminal", () => {
     expect(server.host.approvals()).toEqual([]);
     await approvals("deny", pending.id);
     expect(await outcome).toMatchObject({ decision: "block" });
+  });
+
+  it("is shown the requests of all plugins in one question, and a yes is one to all of them", async () => {
+    const { outcome, pending } = await waiting({ command: "rm -rf /" }, "erase");
+    const screen = atTerminal("allow", pending.id);
+    for (const shown of ["asker", "Sure?", "guard", "Delete all?"]) await screen.shows(shown);
+    await screen.shows("Allow this once? [y/N] ");
+    screen.type("y\r");
+    expect(await screen.ended).toBe(0);
+    expect(await outcome).toMatchObject({ decision: "pass", approval: { requests: [{ pluginId: "asker" }, { pluginId: "guard" }] } });
   });
 
   it("who says yes allows what was shown, once", async () => {

@@ -1,0 +1,94 @@
+/** DevTools' own front end in a real Chromium, as the key `d` of `creel dev` opens it: breakpoints in TypeScript, locals, steps, reloads. */
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { openHost } from "creel";
+import type { Host } from "creel";
+import { chromiumPath } from "../../../scripts/chromium.ts";
+import { openDevtools } from "../../../src/cli/dev/devtools.ts";
+import type { DevTools } from "../../../src/cli/dev/devtools.ts";
+import type { InspectAddress } from "../../../src/host/inspect/door.ts";
+import { folder } from "../../support/files.ts";
+import { silent } from "../../support/host.ts";
+
+const SOURCE = `type Word = string;
+
+function judge(command: Word): { block: boolean; blockReason: string } | undefined {
+  let words: Word[] = command.split(" ");
+  let isBad = words.includes("rm");
+  if (isBad) return { block: true, blockReason: "no " + words[0] };
+  return undefined;
+}
+
+export default (api) => {
+  api.on("before_tool_call", (event) => judge(String(event.params.command)));
+};
+`;
+const path = await chromiumPath();
+const event = { toolName: "exec", params: { command: "rm -rf" } };
+
+describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
+  const plugin = folder({
+    "plugin.ts": SOURCE,
+    "creel.plugin.json": `{ "id": "guarded", "main": "plugin.ts" }`,
+    // Chromium's own sandbox does not start as root; the pages are its own.
+    "browser.sh": `#!/bin/sh\nexec ${path} --headless=new --no-sandbox "$@"\n`,
+  });
+  let host: Host;
+  let tools: DevTools | undefined;
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    chmodSync(join(plugin, "browser.sh"), 0o755);
+    vi.stubEnv("CHROME_PATH", join(plugin, "browser.sh"));
+    let address: InspectAddress | undefined;
+    const inspect = { plugin: "guarded", port: 0, listening: (one: InspectAddress) => (address = one) };
+    host = await openHost({ isolation: "thread", lanes: 1, plugins: [{ path: plugin }], logger: silent, inspect });
+    tools = await openDevtools(address!);
+    browser = await chromium.connectOverCDP(`http://127.0.0.1:${tools!.port}`);
+    page = browser
+      .contexts()[0]!
+      .pages()
+      .find((one) => one.url().includes("/devtools/js_app.html"))!;
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    tools?.[Symbol.dispose]();
+    await host?.close();
+    vi.unstubAllEnvs();
+  });
+
+  const isPaused = (): Promise<void> => page.getByText("Paused on breakpoint").first().waitFor();
+
+  it("breaks on a line of TypeScript that was clicked; a local that is changed in its console decides", async () => {
+    await page.getByRole("tab", { name: "Sources" }).first().click();
+    await page.keyboard.press("Control+p");
+    await page.getByText("Open", { exact: true }).first().waitFor();
+    await page.keyboard.type("plugin.ts:5");
+    await page.getByText("plugin.ts").first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator(".cm-lineNumbers .cm-gutterElement", { hasText: /^5$/ }).click();
+    await page.locator(".cm-breakpoint").first().waitFor();
+    const running = host.run("before_tool_call", event);
+    await isPaused();
+    await page.keyboard.press("Control+Backquote");
+    await page.keyboard.type("words = ['ls']");
+    await page.keyboard.press("Enter");
+    await page.locator(".console-user-command-result").first().waitFor();
+    await page.keyboard.press("F8");
+    expect((await running).decision).toBe("pass");
+  });
+
+  it("keeps the breakpoint when the plugin is loaded again, and steps on from it", async () => {
+    writeFileSync(join(plugin, "plugin.ts"), SOURCE.replace('"no "', '"never "'));
+    await host.reload("guarded");
+    const running = host.run("before_tool_call", event);
+    await isPaused();
+    await page.keyboard.press("F10");
+    await page.locator(".cm-executionLine, .cm-execution-line").getByText("if (isBad)").waitFor();
+    await page.keyboard.press("F8");
+    expect(await running).toMatchObject({ decision: "block", reason: "never rm" });
+  });
+});
