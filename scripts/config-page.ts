@@ -1,5 +1,8 @@
 /** docs/reference/config.md and docs/reference/creel.schema.json: the keys of creel.json, from their zod schema. */
 import { creelConfig, pluginManifest } from "../src/protocol/config/config.ts";
+import { grantOf } from "../src/protocol/config/permission-key.ts";
+import { PERMISSION_NAMES, PERMISSION_TABLE } from "../src/protocol/config/permission-table.ts";
+import type { PermissionAbout } from "../src/protocol/config/permission-table.ts";
 import { jsonSchema, typeOf, variantsOf } from "../src/protocol/rules/json-schema.ts";
 import type { JsonSchema } from "../src/protocol/rules/json-schema.ts";
 import { code, fence, MADE, page, table } from "./markdown.ts";
@@ -67,7 +70,7 @@ const EXAMPLE = `// creel.json
       "weather": {
         "config": { "town": "Ulm" },
         "hooks": { "timeoutMs": 2000 },
-        "grants": { "fetch": [{ "origin": "https://api.example.com", "methods": ["GET"], "secret": "WEATHER" }] },
+        "permissions": ["fetch:https://api.example.com#GET with WEATHER"],
         "limits": { "heapMb": 16 },
       },
     },
@@ -91,7 +94,7 @@ export function configPage(): string {
     MADE,
     "# creel.json",
     "Every key of a `creel.json`, made from the schema it is checked with. None has to be there. Comments and trailing commas are fine; a key that is there twice is an error. Keys marked **OpenClaw** are OpenClaw's own, with " +
-      "its meaning, so that a block of an `openclaw.json` can be pasted; what Creel does not know of such a block is left alone. Where a misspelt key would take something away from you (`grants`, `limits`, `sandbox`, `secrets`, turn hooks) unknown keys are refused.",
+      "its meaning, so that a block of an `openclaw.json` can be pasted; what Creel does not know of such a block is left alone. Where a misspelt key would take something away from you (`permissions`, `limits`, `sandbox`, `secrets`, turn hooks) unknown keys are refused.",
     "`creel doctor --config creel.json` checks one. Editors complete and check it by [creel.schema.json](creel.schema.json): name it as `$schema`.",
     fence("jsonc", EXAMPLE),
     table(["key", "type", "default", "meaning"], rows),
@@ -106,5 +109,21 @@ export function configSchema(): string {
 
 /** For editors of a creel.plugin.json. */
 export function manifestSchema(): string {
-  return `${JSON.stringify({ title: "creel.plugin.json", ...jsonSchema(pluginManifest) }, undefined, 2)}\n`;
+  const schema = jsonSchema(pluginManifest);
+  const older = schema.properties!.permissions as JsonSchema;
+  const reason = { type: "string", minLength: 1, maxLength: 300, description: "Why the plugin needs it, for the operator to read." };
+  const plain = PERMISSION_NAMES.filter((name) => (PERMISSION_TABLE[name] as PermissionAbout).isAsked && grantOf(name) !== undefined);
+  const permissions = {
+    description: "The permissions it requests, by key, each with its reason. `creel help permissions` says how they are written.",
+    anyOf: [
+      {
+        type: "object",
+        properties: Object.fromEntries(plain.map((name) => [name, { ...reason, description: PERMISSION_TABLE[name].lets }])),
+        patternProperties: { "^(?:fetch|connect|env|kv|fs):.+$": reason },
+        additionalProperties: false,
+      },
+      { ...older, description: "The older form, by kind." },
+    ],
+  };
+  return `${JSON.stringify({ title: "creel.plugin.json", ...schema, properties: { ...schema.properties, permissions } }, undefined, 2)}\n`;
 }

@@ -6,7 +6,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const ENTRIES = { "entry.js": "index.js", "testing-entry.js": "sdk/testing/testing.js" };
+const ENTRIES = {
+  "entry.js": "index.js",
+  "testing-entry.js": "sdk/testing/testing.js",
+  "console-entry.js": "console/console-server.js",
+};
 
 export async function writeEntries(dist: string): Promise<void> {
   for (const [entry, module] of Object.entries(ENTRIES)) {

@@ -1,23 +1,15 @@
 /** docs/reference/permissions.md: what a plugin may be granted, from the table of permissions. */
-import { acceptedBy, grantOf, wordsOf } from "../src/install/review/permission-keys.ts";
+import { grantOf } from "../src/protocol/config/permission-key.ts";
+import { wordsOf } from "../src/install/review/permission-keys.ts";
 import { CATALOG } from "../src/protocol/catalog.ts";
 import type { AnyHook } from "../src/protocol/catalog.ts";
 import { PERMISSION_NAMES, PERMISSION_TABLE } from "../src/protocol/config/permission-table.ts";
 import type { PermissionAbout, PermissionName } from "../src/protocol/config/permission-table.ts";
 import { anchor, code, list, MADE, page, table } from "./markdown.ts";
 
-const KEYS = { conversation: "allowConversationAccess", prompt: "allowPromptInjection", install: "allowInstallDecisions" } as const;
+const OF_HOOKS = ["conversation", "prompt", "install"] as const;
 
-const isOfHooks = (name: PermissionName): name is keyof typeof KEYS => Object.hasOwn(KEYS, name);
-
-/** What stands in a creel.json for a key. */
-function configOf(name: PermissionName, key: string): string {
-  if (name === "required") return '"required": true';
-  if (isOfHooks(name)) return `"hooks": { "${KEYS[name]}": true }`;
-  return `"grants": ${JSON.stringify(acceptedBy([key], []).grants)
-    .replaceAll(/([:,{])(?=["{[])/g, "$1 ")
-    .replaceAll("}", " }")}`;
-}
+const isOfHooks = (name: PermissionName): name is (typeof OF_HOOKS)[number] => OF_HOOKS.some((one) => one === name);
 
 function hooksOf(name: PermissionName): string[] {
   if (!isOfHooks(name)) return [];
@@ -28,7 +20,7 @@ function hooksOf(name: PermissionName): string[] {
 }
 
 function section(name: PermissionName): string {
-  const { lets, risk, why, narrow, wide, asked, askedAs, enforced, tests }: PermissionAbout = PERMISSION_TABLE[name];
+  const { lets, risk, why, narrow, wide, isAsked, askedAs, enforced, tests }: PermissionAbout = PERMISSION_TABLE[name];
   const keys = narrow === wide ? [narrow] : [narrow, wide];
   const sizes = keys.length === 1 ? [""] : ["narrow: ", "wide: "];
   const each = (text: (key: string) => string) => keys.map((key, at) => `${sizes[at]}${text(key)}`).join("; ");
@@ -38,13 +30,12 @@ function section(name: PermissionName): string {
       `- **Lets a plugin** ${lets}.`,
       `- **Risk** ${risk}: ${why}.`,
       `- **The review says** ${each((key) => `“${wordsOf(grantOf(key)!)}”`)}`,
-      `- **Granted by key** (\`--grant\`, \`creel permissions grant\`) ${each(code)}`,
-      `- **In creel.json**, under \`plugins.entries.<id>\`: ${each((key) => code(configOf(name, key)))}`,
+      `- **Written** ${each(code)}`,
       askedAs !== undefined
-        ? `- **Asked for** in \`creel.plugin.json\`: ${code(askedAs)}`
-        : asked
-          ? `- **Asked for** in \`creel.plugin.json\`: ${code(`"permissions": ${JSON.stringify(asked)}`)}`
-          : "- **Asked for** by the hooks themselves: a plugin that registers one is shown as needing it.",
+        ? `- **Requested** in \`creel.plugin.json\`: ${code(askedAs)}`
+        : isAsked
+          ? `- **Requested** in \`creel.plugin.json\`: ${code(`"permissions": { ${JSON.stringify(narrow)}: "why the plugin needs it" }`)}`
+          : "- **Requested** by the hooks themselves: a plugin that registers one is shown as needing it.",
       ...hooksOf(name),
       `- **What holds** ${enforced}`,
       `- **Tests** ${tests.map(([file, test]) => `${code(file)} “${test}”`).join("; ")}`,
@@ -63,6 +54,35 @@ export function permissionsPage(): string {
       ["permission", "risk", "lets a plugin"],
       PERMISSION_NAMES.map((name) => [`[${code(name)}](#${anchor(name)})`, PERMISSION_TABLE[name].risk, PERMISSION_TABLE[name].lets]),
     ),
+    "## How a permission is written",
+    "The same everywhere, as a *permission key*: a name, or a name with what it is limited to.",
+    table(
+      ["who", "where", "example"],
+      [
+        [
+          "an author requests it, with a reason",
+          "`creel.plugin.json`",
+          code('"permissions": { "fetch:https://api.example.com/v1#GET": "forecasts", "kv": "remembers the town" }'),
+        ],
+        [
+          "an operator grants it to an installed plugin",
+          "a shell",
+          code("creel permissions grant weather kv 'fetch:https://api.example.com/v1#GET'"),
+        ],
+        [
+          "an operator grants it in the configuration",
+          "`creel.json`, under `plugins.entries.<id>`",
+          code('"permissions": ["kv", "fetch:https://api.example.com/v1#GET"]'),
+        ],
+        ["a gateway gives it to a plugin that it names", "`openHost`", code('plugins: [{ path: "./weather", permissions: ["kv"] }]')],
+        ["a test gives it", "`createHarness`", code('createHarness({ plugin: import.meta.dirname, permissions: ["kv"] })')],
+        ["an author tries it", "a shell", code("creel call message_sending --plugin ./weather --grant kv")],
+      ],
+    ),
+    "`fetch:` takes an origin, a path below which requests may go, and methods after `#`, separated by commas. `kv` and `fs` take a number of bytes: `kv:65536`. " +
+      "Only the canonical spelling is accepted, so that what you read is what the host compares. Where an operator or a gateway writes a `fetch:`, it may name a [secret](../guides/fetch.md) that the host sends along: `fetch:https://api.example.com with WEATHER`.",
+    'Older forms are still read: `grants` by kind in `creel.json`, `openHost` and tests (`{ "kv": true }`), and permissions by kind in a manifest (`{ "kv": { "reason": "…" } }`). `creel doctor` and `creel check` say how to write them now. ' +
+      "OpenClaw's own keys, such as `hooks.allowConversationAccess`, mean the same as `conversation` and stay, so that a block of an `openclaw.json` can be pasted.",
     ...PERMISSION_NAMES.map(section),
   );
 }

@@ -24,6 +24,8 @@ export { CreelError, ERRORS } from "./protocol/errors.ts";
 export type { ErrorCode } from "./protocol/errors.ts";
 export type { Call, CallError, Decision, Outcome, SettledApproval } from "./protocol/outcome.ts";
 export { catalogSchemas } from "./protocol/rules/json-schema.ts";
+export { serveRoutes } from "./sdk/gateway/http-routes.ts";
+export type { ServeRoutesOptions } from "./sdk/gateway/http-routes.ts";
 export { startToolBridge } from "./sdk/gateway/tool-bridge.ts";
 export type { AgentEvent, OnAgentEvent, ToolBridgeHost } from "./sdk/gateway/tool-bridge.ts";
 export { parseSessionKey } from "./sdk/gateway/session-key.ts";

@@ -1,6 +1,6 @@
 /** Trusted side: makes the parts of a host and joins them. Nothing runs yet: lifecycle.ts starts what is wired here. */
 import { randomBytes } from "node:crypto";
-import type { AnyHook, HookTable } from "../protocol/catalog.ts";
+import type { HookTable } from "../protocol/catalog.ts";
 import { FUNCTION_HOOKS } from "../protocol/messages/functions.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages/host-lane.ts";
 import type { Hello } from "../protocol/messages/host-lane.ts";
@@ -8,7 +8,6 @@ import { chainRule } from "../protocol/rules/chain-rule.ts";
 import { pack } from "../transport/frames.ts";
 import { Audit, auditSinks } from "./audit/audit.ts";
 import { KnownSecrets } from "./audit/known-secrets.ts";
-import type { AuditSettings } from "./audit/audit.ts";
 import { Breaker } from "./blame/breaker.ts";
 import { Causes } from "./causality/causes.ts";
 import { RecursionGuard } from "./causality/recursion.ts";
@@ -18,102 +17,39 @@ import { Functions } from "./functions/functions.ts";
 import { updateServices } from "./functions/updates.ts";
 import { CallCounts } from "./plugins/call-counts.ts";
 import { idleFailures } from "./plugins/diagnostics.ts";
-import type { PluginEntry } from "../protocol/config/config.ts";
-import type { Plugin } from "./plugins/plugin.ts";
 import { PluginServices } from "./plugins/plugin-services.ts";
 import { Plugins } from "./plugins/plugins.ts";
 import { Registry } from "./plugins/registry.ts";
 import { unknownApiServices } from "./plugins/unknown-api.ts";
 import { Recorder } from "./record/recorder.ts";
-import type { RecordSettings } from "./record/recorder.ts";
+import type { HostOptions } from "./host-options.ts";
 import { HostEvents } from "./report/events.ts";
 import { logFacts } from "./report/log.ts";
-import type { Logger } from "./report/log.ts";
 import { watchEventLoop } from "./report/host-stats.ts";
+import { permissionOf } from "./audit/usage.ts";
 import { Measurements } from "./report/measurements.ts";
 import { Reporter } from "./report/reporter.ts";
 import { chainOf } from "./report/run-record.ts";
+import { connectKeyOf, fetchKeysOf, serviceKeyOf } from "./report/granted.ts";
+import { RecentFacts } from "./report/recent-facts.ts";
 import { RunHistory } from "./report/run-history.ts";
 import { Approvals } from "./run/approvals/approvals.ts";
-import type { RequestApproval } from "./run/approvals/approvals.ts";
 import type { RunInput } from "./run/run-input.ts";
 import { RunDispatcher } from "./run-dispatcher.ts";
 import { Connections, connectServices } from "./services/connect/connect.ts";
 import { Fetches, fetchServices } from "./services/fetch/fetch.ts";
 import { Inspector } from "./inspect/inspector.ts";
-import type { InspectOptions } from "./inspect/inspector.ts";
-import type { InspectSession } from "./inspect/session.ts";
-import type { Network } from "./services/fetch/request.ts";
 import { Volumes, volumeServices } from "./services/files/volumes.ts";
 import { Kv, kvServices } from "./services/kv/kv.ts";
-import type { SharedKv } from "./services/kv/kv.ts";
 import { Schedule, scheduleServices } from "./services/schedule/schedule.ts";
-import type { OtelApi } from "./telemetry/otel-api.ts";
 import { Tracing } from "./telemetry/tracing.ts";
-import type { TelemetryOptions } from "./telemetry/tracing.ts";
-import type { Secrets } from "./services/secrets/secrets.ts";
 import { Services } from "./services/services.ts";
+import { agentServices } from "./services/session/agent-turns.ts";
 import { Sessions, sessionServices } from "./services/session/session.ts";
-import type { SessionGateway } from "./services/session/session.ts";
 import { Fleet } from "./supervisor/fleet.ts";
 import { LaneMessages } from "./supervisor/lane-messages.ts";
-import type { WallsReport } from "./supervisor/launch/walls-report.ts";
 import { SyncLines } from "./supervisor/sync/sync-lines.ts";
-import type { StartUnit } from "./supervisor/unit.ts";
 import { localStores } from "./stores.ts";
-
-export interface HostOptions {
-  readonly lanes: number;
-  readonly lanesPerUnit: number;
-  readonly startUnit: StartUnit;
-  readonly hasSpare: boolean;
-  readonly memoryBytes: number;
-  /** The script that each cell runs before the plugin's. */
-  readonly guest: string;
-  readonly walls: WallsReport;
-  readonly hooks: HookTable;
-  /** The operator's failure policies, by hook. */
-  readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
-  /** May plugins listen to internal events? */
-  readonly hasInternal: boolean;
-  /** Does the host open although a plugin does not serve and its hooks are not known? */
-  readonly allowsFailed: boolean;
-  /** Events are checked although nobody listens. */
-  readonly isStrict: boolean;
-  /** Observe hooks whose events are kept until their plugins have them; needs a state folder. */
-  readonly durable: ReadonlySet<string>;
-  /** Does the operator let a plugin choose durable hooks? */
-  readonly mayBeDurable: boolean;
-  readonly gateway: SessionGateway & { readonly requestApproval?: RequestApproval | undefined };
-  /** Approvals: may `timeoutBehavior: "allow"` let a call run although the user did not answer? */
-  readonly allowOnTimeout: boolean;
-  /** Approvals: do calls wait for an operator although the gateway has no user to ask? */
-  readonly isAnswerable: boolean;
-  /** The folder for everything that must survive a restart; undefined: nothing survives. */
-  readonly stateDir: string | undefined;
-  /** A database for the stores of plugins that several hosts share. */
-  readonly sharedKv?: SharedKv | undefined;
-  /** Settings of the audit log in the state folder. */
-  readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
-  /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */
-  readonly record?: RecordSettings | undefined;
-  readonly logger: Logger;
-  readonly secrets: Secrets;
-  /** Finds the current version of a plugin by its id; undefined: there is none. Rejects with a CreelError. */
-  find(id: string): Promise<Plugin | undefined>;
-  /** Replaces what the configuration says about a plugin, from its next load on. Throws a CreelError. */
-  configure(id: string, entry: PluginEntry): void;
-  /** See InnerOptions. */
-  readonly isUnrecorded: boolean;
-  /** Replaces the network. */
-  readonly network?: Network | undefined;
-  /** The plugin that a debugger may attach to; undefined: none. */
-  readonly inspect?: InspectOptions | undefined;
-  /** OpenTelemetry's API and the gateway's wishes; undefined: no traces. */
-  readonly telemetry?: { readonly api: OtelApi; readonly options: TelemetryOptions } | undefined;
-  /** Instead of a debugger that connects. */
-  readonly inspectSession?: InspectSession | undefined;
-}
 
 export type HostParts = ReturnType<typeof compose>;
 
@@ -220,17 +156,22 @@ export function compose(options: HostOptions) {
     network: options.network,
     onMatch: (plugin, url, method, isGranted) => {
       measurements.requested(plugin, isGranted);
+      if (isGranted) measurements.used(plugin, "fetch", fetchKeysOf(plugins.find(plugin)?.grants ?? {}, url, method));
       usage?.requested(plugin, url, method, isGranted);
     },
   });
   const connections = new Connections({
     isOffline: (target) => options.network?.answers(new URL(`http://${target}`)) === true,
-    onMatch: (plugin, target, isGranted) => usage?.connected(plugin, target, isGranted),
+    onMatch: (plugin, target, isGranted) => {
+      if (isGranted) measurements.used(plugin, "connect", [connectKeyOf(plugins.find(plugin)?.grants ?? {}, target)]);
+      usage?.connected(plugin, target, isGranted);
+    },
   });
   const services = new Services(
     [
       volumeServices(volumes),
       sessionServices(sessions, causes),
+      agentServices(gateway, causes),
       fetchServices(fetches, causes, guard, tracing),
       connectServices(connections),
       updateServices(functionCalls.updates),
@@ -241,7 +182,8 @@ export function compose(options: HostOptions) {
     (plugin, service, message, run) =>
       causes.within(causes.next(run, plugin.id), () => events.publish("refused", { plugin: plugin.id, service, message })),
     (plugin, service) => {
-      measurements.used(plugin.id, service);
+      const permission = permissionOf(service);
+      if (permission !== undefined) measurements.used(plugin.id, permission, [serviceKeyOf(plugin.grants, permission)]);
       usage?.used(plugin.id, service);
     },
   );
@@ -261,8 +203,10 @@ export function compose(options: HostOptions) {
       };
     },
   });
+  const recent = new RecentFacts(events, () => known.sanitiser());
   const history = new RunHistory({
     events,
+    recent,
     sanitiser: () => known.sanitiser(),
     hasEvents: options.audit?.events !== "none",
     inLanes: () => fleet.inputs() as RunInput[],
@@ -324,6 +268,7 @@ export function compose(options: HostOptions) {
     measurements,
     callCounts,
     history,
+    recent,
     registry,
     functions,
     functionCalls,

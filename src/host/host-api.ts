@@ -2,7 +2,7 @@
  * Trusted side: the calls a gateway makes. `CoreHost` (host.ts) implements them in this process, `RemoteHost` (sdk/remote) over the
  * socket of `creel serve`.
  */
-import type { Catalog, ContextOf, DecisionOf, EventOf, HookTable, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
+import type { Catalog, ContextOf, DecisionOf, EventOf, HookTable, NameByKind, ResultOf } from "../protocol/catalog.ts";
 import type { PluginEntry } from "../protocol/config/config.ts";
 import type {
   AnswerOrigin,
@@ -12,6 +12,8 @@ import type {
   LedgerEntry,
   LedgerFilter,
   PendingApproval,
+  RecentFact,
+  RecentFilter,
   RunDetail,
   RunRecord,
 } from "../protocol/live-report.ts";
@@ -86,14 +88,15 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
    * Observe hooks: returns at once, never throws. Of a durable hook it returns `kept`, a promise that resolves once the event is
    * committed to the outbox and rejects if it cannot be; a rejection that nobody awaits is only logged.
    */
-  emit<N extends NamesOfKind<T, "observe">>(
+  // Not NamesOfKind: TypeScript would print that alias with the whole catalog in it, where a list of hooks should be. So for runSync.
+  emit<N extends NameByKind<T, "observe">[keyof T] & string>(
     hook: N,
     event: EventOf<T[N]>,
     ctx?: ContextOf<T[N]>,
     options?: EmitOptions,
   ): Emitted | undefined;
   /** The sync kind: blocks the caller for at most the handlers' budgets. */
-  runSync<N extends NamesOfKind<T, "sync">>(
+  runSync<N extends NameByKind<T, "sync">[keyof T] & string>(
     hook: N,
     event: EventOf<T[N]>,
     ctx?: ContextOf<T[N]>,
@@ -152,6 +155,10 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   commands(): DeclaredFunction<"command">[];
   /** Methods that plugins add to the gateway. A method answers `{ ok, payload, error }`. */
   methods(): DeclaredFunction<"method">[];
+  /** Paths that plugins add to the gateway's HTTP server; `serveRoutes` serves them. */
+  routes(): DeclaredFunction<"route">[];
+  /** Command lines for the operator. `call({ cli }, { argv })` answers `{ exitCode, stdout, stderr }`. */
+  commandLines(): DeclaredFunction<"cli">[];
   /** Background work that plugins have registered; the host starts and stops it. */
   services(): ServiceReport[];
   /** Calls a tool or a method with its parameters, or a command with its text. Rejects only for the caller's own mistakes. */
@@ -162,6 +169,11 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   runs(filter?: RunFilter): Promise<RunRecord[]>;
   /** One of these with its data: what each handler saw, returned and changed, and its log lines. Texts are plugins': escape them. */
   runDetail(runId: string): Promise<RunDetail | undefined>;
+  /**
+   * What happened before the caller looked, the oldest first: log lines of plugins, and rare facts such as restarts, quarantines, loops and
+   * refused requests. So many of each kind: `LIMITS.report`. Texts are plugins': escape them.
+   */
+  recentFacts(filter?: RecentFilter): Promise<RecentFact[]>;
   /** Everything the host measures: rates, durations, CPU, memory, queues. */
   stats(): Promise<HostStats>;
   /** Process ids of the sandbox; empty with thread isolation. */

@@ -2,7 +2,7 @@
  * Trusted side: the host in this process. Public methods only: compose.ts wires the parts behind them, run-dispatcher.ts runs hooks,
  * lifecycle.ts opens and closes. The catalog's types are put on here; the parts work with untyped events.
  */
-import type { Catalog, ContextOf, DecisionOf, EventOf, HookTable, NamesOfKind, ResultOf } from "../protocol/catalog.ts";
+import type { Catalog, ContextOf, DecisionOf, EventOf, HookTable, NameByKind, ResultOf } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type {
   AnswerOrigin,
@@ -12,6 +12,8 @@ import type {
   LedgerEntry,
   LedgerFilter,
   PendingApproval,
+  RecentFact,
+  RecentFilter,
   RunDetail,
   RunRecord,
 } from "../protocol/live-report.ts";
@@ -19,7 +21,8 @@ import type { FunctionOutcome } from "../protocol/messages/functions.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { CauseCarrier } from "./causality/cause-tokens.ts";
 import { compose } from "./compose.ts";
-import type { HostOptions, HostParts } from "./compose.ts";
+import type { HostParts } from "./compose.ts";
+import type { HostOptions } from "./host-options.ts";
 import type { Durable } from "./durable/durable.ts";
 import type { FunctionCallOptions, FunctionTarget } from "./functions/function-calls.ts";
 import type { DeclaredFunction } from "./functions/functions.ts";
@@ -94,7 +97,7 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     return runs.run(hook, event, ctx, options) as Promise<Outcome<ResultOf<T[N]>, DecisionOf<T[N]>>>;
   }
 
-  emit<N extends NamesOfKind<T, "observe">>(
+  emit<N extends NameByKind<T, "observe">[keyof T] & string>(
     hook: N,
     event: EventOf<T[N]>,
     ctx?: ContextOf<T[N]>,
@@ -105,7 +108,7 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     return undefined;
   }
 
-  runSync<N extends NamesOfKind<T, "sync">>(
+  runSync<N extends NameByKind<T, "sync">[keyof T] & string>(
     hook: N,
     event: EventOf<T[N]>,
     ctx?: ContextOf<T[N]>,
@@ -203,6 +206,14 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     return this.#parts.functions.list("method");
   }
 
+  routes(): DeclaredFunction<"route">[] {
+    return this.#parts.functions.list("route");
+  }
+
+  commandLines(): DeclaredFunction<"cli">[] {
+    return this.#parts.functions.list("cli");
+  }
+
   services(): ServiceReport[] {
     return this.#parts.pluginServices.list();
   }
@@ -222,6 +233,10 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
 
   async runDetail(runId: string): Promise<RunDetail | undefined> {
     return this.#parts.history.detail(runId);
+  }
+
+  async recentFacts(filter?: RecentFilter): Promise<RecentFact[]> {
+    return this.#parts.recent.list(filter);
   }
 
   async stats(): Promise<HostStats> {

@@ -1,7 +1,8 @@
 /** Trusted side: opens and closes the parts of a host, in the order that keeps every plugin's first and last words. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIMITS } from "../protocol/limits.ts";
-import type { HostOptions, HostParts } from "./compose.ts";
+import type { HostParts } from "./compose.ts";
+import type { HostOptions } from "./host-options.ts";
 import type { Plugin } from "./plugins/plugin.ts";
 import { notServing } from "./plugins/plugins.ts";
 

@@ -60,10 +60,10 @@ type Settled<Result> = Result extends { requireApproval?: unknown }
 /** What a handler may return. */
 export type AnswerOf<H extends AnyHook> = H["kind"] extends "observe" ? unknown : z.input<H["result"]> | null | undefined | void;
 
-export type NamesOfKind<T extends HookTable, Kind extends AnyHook["kind"]> = {
-  [N in keyof T]: T[N]["kind"] extends Kind ? N : never;
-}[keyof T] &
-  string;
+export type NamesOfKind<T extends HookTable, Kind extends AnyHook["kind"]> = NameByKind<T, Kind>[keyof T] & string;
+
+/** Each hook's name if it is of that kind; otherwise never. */
+export type NameByKind<T extends HookTable, Kind extends AnyHook["kind"]> = { [N in keyof T]: T[N]["kind"] extends Kind ? N : never };
 
 /** Internal events are named `type:action`. The type is their family. */
 export function familyOf(name: string): string | undefined {

@@ -74,7 +74,7 @@ export const ERRORS = {
   ERR_FUNCTION_UNKNOWN: {
     audience: "gateway",
     message: 'no plugin of this host declares the {kind} "{name}"{hint}',
-    fix: "call host.tools(), host.commands(), host.methods() or host.services() to list what plugins declare",
+    fix: "call host.tools(), host.commands(), host.methods(), host.routes(), host.commandLines() or host.services() to list what plugins declare",
   },
   ERR_PLUGIN_UNKNOWN: {
     audience: "gateway",
@@ -103,8 +103,8 @@ export const ERRORS = {
   },
   ERR_PLUGIN_ENTRY: {
     audience: "author",
-    message: 'the plugin at "{path}" has no entry file',
-    fix: 'name the file as "main" in creel.plugin.json, or call it index.ts or index.js',
+    message: 'the plugin at "{path}" {problem}',
+    fix: 'check the path; if it is right, name the file as "main" in creel.plugin.json, or call it index.ts or index.js',
   },
   ERR_PLUGIN_MANIFEST: {
     audience: "author",
@@ -303,7 +303,7 @@ export const ERRORS = {
   ERR_CALL_CPU: {
     audience: "author",
     message: "the handler kept its thread past its {ms} ms of CPU time",
-    fix: "do less per call, or ask the operator to raise hooks.cpuMs of the plugin's entry",
+    fix: 'run "creel profile <folder>" to see the slow lines, and do less per call; or ask the operator to raise hooks.cpuMs of the plugin\'s entry',
   },
   ERR_CALL_CPU_SHARED: {
     audience: "author",
@@ -359,6 +359,16 @@ export const ERRORS = {
     audience: "operator",
     message: "{plugin} does not load in the sandbox: {detail}",
     fix: 'run "creel check" on its folder to see what is missing; the native plugin stays as it is',
+  },
+  ERR_OPENCLAW_ONE_WAY: {
+    audience: "operator",
+    message: "{plugin} has a channel ({channels}), which the sandbox cannot run, and OpenClaw 2026.9.6 would not load it natively again",
+    fix: "leave it native; to move it all the same, add --one-way {plugin}",
+  },
+  ERR_OPENCLAW_SLOT: {
+    audience: "operator",
+    message: "{plugin} fills OpenClaw's plugins.slots.{slot}, which the sandbox cannot do",
+    fix: "leave it native, or name another plugin in plugins.slots.{slot} of OpenClaw's configuration first",
   },
   ERR_OPENCLAW_PLUGIN: {
     audience: "operator",
@@ -500,8 +510,8 @@ export const ERRORS = {
   ERR_GRANT_UNASKED: { audience: "operator", message: '"{plugin}" never asked for {key}{hint}', fix: "if you mean it, run: {command}" },
   ERR_GRANT_INSECURE: {
     audience: "operator",
-    message: "{key} is not encrypted: everyone on the network path can read and change what is sent",
-    fix: "grant the https: address; or, if you mean it, run: {command}",
+    message: "{key} allows unencrypted connections: everyone on the network path can read and change what is sent",
+    fix: "grant {better}; or, if you mean it, run: {command}",
   },
   ERR_INSTALL_BLOCKED: {
     audience: "operator",
@@ -782,6 +792,86 @@ export const ERRORS = {
     message: 'no event that was given up has the id "{id}"',
     fix: 'run "creel dead list" to see the ids',
   },
+  ERR_FLEET_UNSET: {
+    audience: "operator",
+    message: "the configuration has no fleet",
+    fix: 'add the key "fleet" to creel.json; "creel fleet keys" makes keys and the server\'s configuration',
+  },
+  ERR_FLEET_CLIENT: {
+    audience: "operator",
+    message: "a fleet is wanted, but the client for NATS cannot be loaded: {detail}",
+    fix: 'run "npm install @nats-io/transport-node @nats-io/kv" beside creel',
+  },
+  ERR_FLEET_CONNECT: {
+    audience: "operator",
+    message: "no NATS server accepts this member at {servers}: {detail}",
+    fix: "check the servers, the credentials and the certificate authority of the fleet in creel.json",
+  },
+  ERR_FLEET_VERSION: {
+    audience: "operator",
+    message: "the NATS server has version {version}, and the oldest that loses nothing in a crash is {oldest}",
+    fix: "install a newer nats-server",
+  },
+  ERR_FLEET_AWAY: {
+    audience: "operator",
+    message: "the fleet's server is away",
+    fix: "wait until it is back: hosts go on with what they have",
+  },
+  ERR_FLEET_NOBODY: {
+    audience: "operator",
+    message: 'no member of the fleet answers at "{subject}"',
+    fix: 'run "creel fleet list" to see which hosts are there',
+  },
+  ERR_FLEET_LATE: {
+    audience: "operator",
+    message: 'no answer came in time from "{subject}"',
+    fix: 'run "creel fleet list" to see which hosts are there',
+  },
+  ERR_FLEET_FORBIDDEN: {
+    audience: "operator",
+    message: 'the server does not allow this member to use "{subject}"',
+    fix: "check the name and the credentials of this member, and the permissions in the server's configuration",
+  },
+  ERR_FLEET_FAILED: {
+    audience: "operator",
+    message: 'the fleet\'s server could not do what was asked of it at "{subject}": {detail}',
+    fix: "read the log of nats-server",
+  },
+  ERR_FLEET_SIGNATURE: {
+    audience: "operator",
+    message: "the fleet's list of plugins is not an operator's: {detail}",
+    fix: "check who wrote it; if the operator has a new key, add it to the operators of the fleet in creel.json",
+  },
+  ERR_FLEET_ROLLBACK: {
+    audience: "operator",
+    message: "the fleet's list of plugins is change {serial}, but this host already has change {applied}",
+    fix: 'check who put an older list there, then run "creel fleet push" where the last change was made',
+  },
+  ERR_FLEET_ENTRY: {
+    audience: "operator",
+    message: "the fleet's entry of {plugin} cannot be used: {detail}",
+    fix: "check who changed it, and install the plugin again",
+  },
+  ERR_FLEET_BUNDLE: {
+    audience: "operator",
+    message: "the fleet's files of {plugin} cannot be used: {detail}",
+    fix: "check who changed them, and install the plugin again",
+  },
+  ERR_FLEET_RACE: {
+    audience: "operator",
+    message: "another operator changed the fleet's list of plugins at the same time",
+    fix: "run the command again",
+  },
+  ERR_FLEET_BEHIND: {
+    audience: "operator",
+    message: "the fleet is at change {serial}, but the state folder here knows only change {applied}",
+    fix: 'run "creel fleet pull", then the command again',
+  },
+  ERR_FLEET_APPLIED: {
+    audience: "operator",
+    message: "{file} is broken, so this host does not know which change of the fleet it has",
+    fix: "restore the file from a backup, or delete it if the fleet's servers can be trusted",
+  },
   ERR_SERVE_CONNECT: {
     audience: "operator",
     message: 'no host answers at "{path}": {detail}',
@@ -828,6 +918,11 @@ export const ERRORS = {
     audience: "author",
     message: "this is a replay: no request leaves it",
     fix: "none needed: a replay has no network, and the plugin must handle a failed request",
+  },
+  ERR_REPLAY_SHARED_KV: {
+    audience: "operator",
+    message: "this is a replay: the store of this plugin is in the shared database, which a replay neither copies nor changes",
+    fix: "none needed: what a plugin decides by entries that kv.shared in creel.json shares cannot be replayed",
   },
   ERR_REPLAY_PLUGIN: {
     audience: "operator",
@@ -897,7 +992,7 @@ export const ERRORS = {
   ERR_HOOK_PAYLOAD: {
     audience: "operator",
     message: "the {event} hook of {agent} sent something that Creel cannot read: {detail}",
-    fix: "check the versions of the agent and of Creel; the formats are in node_modules/creel/docs/guides/other-agents.md",
+    fix: 'check the versions of the agent and of Creel; "creel help other-agents" has the formats',
   },
   ERR_HOOK_SLOW: {
     audience: "operator",

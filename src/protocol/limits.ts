@@ -23,15 +23,20 @@ export const LIMITS = {
      */
     maxAuthorCpuMs: 250,
     /**
-     * A turn's budget is CPU time, but V8 can only be stopped by a wall clock. It is stopped after this many times its
-     * budget, times the number of threads that want each CPU, plus this much. So an idle machine stops a loop early,
-     * and on a busy one a thread still gets its whole budget. With four busy processes on two cores an innocent turn
+     * A turn's budget is CPU time. Where nobody can read a thread's CPU clock, V8 can only be stopped by a wall clock: after this
+     * many times the budget, times the number of threads that want each CPU, plus this much. So an idle machine stops a loop
+     * early, and on a busy one a thread still gets its whole budget. With four busy processes on two cores an innocent turn
      * that builds a text of 1 MB took over 200 ms.
      */
     turnStretch: 1.5,
     turnSlackMs: 100,
     /** The highest number of threads per CPU that is taken into account. */
     maxCpuPressure: 8,
+    /**
+     * The same for a turn whose CPU time is watched from outside (stall-detector.ts, stopper.ts): its wall clock only matters if
+     * nobody stops it. At 27 busy threads on two cores a turn got 88 ms of CPU time in 1.3 s.
+     */
+    backstopPressure: 32,
     /**
      * V8 was told to stop a turn. If the thread stays in the cell for this much more CPU time, V8 cannot stop it. CPU
      * time, not wall time: leaving a cell takes under 5 ms of it, but isolated-vm's clock holds a lock in a busy loop
@@ -104,12 +109,15 @@ export const LIMITS = {
   /** Supervising sandbox processes and lanes. */
   sandbox: {
     /**
-     * How often the lanes are checked from outside while they work, how long they must have been idle to be checked
-     * less often, and how often then.
+     * How often the lanes are checked from outside while one is inside a turn, and while turns are short. After a quiet time
+     * the first turn wakes the one who checks; what is left for the last number is how busy the machine is.
      */
     watchMs: 25,
+    watchActiveMs: 50,
     watchQuietMs: 1_000,
-    watchIdleMs: 250,
+    watchIdleMs: 1_000,
+    /** How often the host reads the memory of a sandbox process that has no old run in it. */
+    memoryMs: 250,
     /**
      * A thread that was found asleep inside a cell this many times, without any CPU time in between, was parked by V8
      * for lack of memory.
@@ -133,7 +141,7 @@ export const LIMITS = {
      * with any lock they hold, 5 s after their timeout.
      */
     drainLanesMs: 50,
-    /** A spare process is started when the sandbox has been up for this long. Short-lived hosts do without. */
+    /** A spare process is started when the sandbox has been up for this long and a plugin is loaded. Short-lived hosts do without. */
     spareDelayMs: 1_000,
     /** The delay of the next spare once one was used: the replacement first has the machine to itself for loading. */
     spareAgainMs: 250,
@@ -186,7 +194,7 @@ export const LIMITS = {
   /** A lane's loop, and its cells' shares of it. */
   lane: {
     /**
-     * How long a lane holds back answers for the rest of their batch. The host is awake while it waits and may as well
+     * How long a lane holds back answers for the rest that came with them. The host is awake while it waits and may as well
      * begin (0.05 to 1 ms were tried).
      */
     flushMs: 0.1,
@@ -211,13 +219,10 @@ export const LIMITS = {
     /** A turn shorter than this is not worth reading the CPU clock for. */
     quickTurnMs: 1,
     /**
-     * Waiting calls of one handler may run as a batch in one turn, since entering a cell costs as much as a quick
-     * handler takes: at most this many, with this much to read or to answer, and only after this many batchable turns
-     * in a row: quick, answered at once, with nothing left behind.
+     * Calls that travel to a lane together, while the gateway makes more, and calls that waited for a plugin to load and are made
+     * before the lane reads its links again.
      */
-    batchCalls: 32,
-    batchBytes: 64 * 1024,
-    batchableTurns: 64,
+    callsAtOnce: 32,
     /**
      * Requests of one cell, of all kinds, per second: more than any service answers. Beyond it the lane refuses them.
      */
@@ -340,6 +345,8 @@ export const LIMITS = {
     incidentChars: 64 * 1024 * 1024,
     /** The heap of a plugin whose memory is profiled: a snapshot needs room beside what it shows. */
     heapMb: 512,
+    /** A run that ran out of memory is stopped here when it is made again: a snapshot of a full heap takes a minute, and shows no more. */
+    grownMb: 16,
     /** How often the heap of such a plugin is looked at. */
     heapPollMs: 20,
   },
@@ -814,6 +821,26 @@ export const LIMITS = {
     /** What is remembered of a session that never ends. */
     sessionMs: 30 * 24 * 3_600_000,
   },
+  fleet: {
+    /** The client waits 20 s for a server unless told: after a network that swallowed bytes it would be away for that long. */
+    connectMs: 1_000,
+    /** Two pings without an answer, so 1 s, and the server counts as away. */
+    pingMs: 500,
+    reconnectMs: 50,
+    /** How often a host says that it is there, and after which silence it counts as gone. */
+    hereMs: 500,
+    goneMs: 2_000,
+    /** How long an operator's command waits for the answer of a host. */
+    controlMs: 5_000,
+    /** A host publishes facts for so long after an operator has asked for them. */
+    watchMs: 10_000,
+    /** How often a host looks for a change that it was not told of. */
+    lookMs: 15_000,
+    /** Part of a bundle in one message: below the 1 MB that a server accepts unless told otherwise. */
+    chunkBytes: 512 * 1024,
+    /** What hosts and operators may say in one message. */
+    messageBytes: 1024 * 1024,
+  },
   state: {
     /** Installed plugins, and `creel.lock`: a few kilobytes each. */
     installedPlugins: 1_000,
@@ -891,7 +918,9 @@ export const LIMITS = {
      */
     runs: 512,
     runsBytes: 16 * 1024 * 1024,
-    /** Log lines that are kept for `host.runDetail`: this many, with this many characters. */
+    /** Rare facts of one kind, such as restarts: more than a person reads. */
+    factsPerKind: 100,
+    /** Log lines that are kept for readers who come later: this many, with this many characters. */
     logLines: 1_000,
     logChars: 512 * 1024,
     /** How often a host looks whether it alone keeps its program alive; a person notices a program that hangs after a few seconds. */
@@ -1001,7 +1030,6 @@ export const LIMITS = {
     beatMs: 5_000,
     /** As many as the host's ring has. */
     runsAtOnce: 512,
-    incidents: 500,
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,

@@ -2,6 +2,7 @@
  * What a host tells about itself while it runs: recent runs, measurements, approvals that wait. The host makes this data;
  * `creel top`, `/metrics`, the console page and `creel serve` show it. Texts inside come from plugins: whoever shows them escapes them.
  */
+import type { FACT_NAMES } from "./fact-names.ts";
 import type { ApprovalResolution } from "./hooks/tool.ts";
 import type { Call, Decision, SettledApproval } from "./outcome.ts";
 
@@ -31,8 +32,6 @@ export interface RecordedCall extends Call {
   readonly lane?: number;
   /** 2: the call was made once more, after the process of the first was lost. */
   readonly attempt?: number;
-  /** How many calls shared its entry into the cell; 1 unless it was batched. */
-  readonly batch?: number;
 }
 
 /**
@@ -50,6 +49,8 @@ export interface RunRecord extends Stamp {
   readonly reason?: string;
   readonly chain: RecordedChain;
   readonly calls: readonly RecordedCall[];
+  /** Of a run in flight: the plugins that are called, in order. What it waits for is among them, or a person. */
+  readonly plugins?: readonly string[];
   readonly approval?: SettledApproval;
 }
 
@@ -66,6 +67,19 @@ export interface RunDetail extends RunRecord {
   /** Runs this one caused directly, and the run that caused it. */
   readonly caused: readonly string[];
   readonly causedBy?: string;
+}
+
+/** A fact that the host remembers: log lines, and what is rare, such as restarts. The fields of `fact` are those of its kind. */
+export interface RecentFact {
+  readonly event: (typeof FACT_NAMES)[number];
+  readonly fact: Stamp;
+}
+
+export interface RecentFilter {
+  /** Only facts after this number. */
+  readonly since?: number | undefined;
+  /** At most so many, the latest. */
+  readonly limit?: number | undefined;
 }
 
 /** Counts per bucket; `bounds[i]` is the upper bound of bucket i in seconds, and one more bucket holds what is above the last. */
@@ -100,11 +114,14 @@ export interface PluginStats {
   readonly heapBytes?: number;
   readonly heapLimitBytes?: number;
   readonly circuit: string;
-  readonly replacements: number;
+  /** Rebuilt cells, by reason: `cpu`, `memory`, `timeout`, `other`. */
+  readonly replacements: Readonly<Record<string, number>>;
   readonly approvals: Readonly<Partial<Record<ApprovalResolution, number>>>;
   readonly fetches: Readonly<Record<string, number>>;
   readonly refusals: Readonly<Record<string, number>>;
   readonly permissionUses: Readonly<Record<string, number>>;
+  /** Grants that were used since the host opened, by key, such as `fetch:https://api.example.com`. */
+  readonly permissions: readonly { readonly key: string; readonly uses: number; readonly lastUsedAt: number }[];
   readonly droppedLogLines: number;
   /** Attempts to deliver events of durable hooks: `delivered`, `failed` (tried again later), `dead` (given up). */
   readonly deliveries: Readonly<Record<string, number>>;
@@ -132,6 +149,8 @@ export interface HostStats extends Stamp {
   readonly recursions: Readonly<Record<string, number>>;
   readonly approvals: { readonly pending: number; readonly wait: Histogram };
   readonly auditDropped: number;
+  /** Whole events are recorded: `record.enabled` is set. */
+  readonly isRecording: boolean;
   /** The outbox of durable hooks. Absent: no hook is durable, or the file cannot be read now. */
   readonly outbox?: OutboxStats;
 }

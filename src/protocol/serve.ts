@@ -14,7 +14,7 @@ import { LIMITS } from "./limits.ts";
 export { SERVE_PROTOCOL } from "./serve-version.ts";
 
 /** Callbacks that a client can answer for the gateway. */
-export const OFFERS = ["getSession", "patchSession", "requestApproval"] as const;
+export const OFFERS = ["getSession", "patchSession", "enqueueInjection", "emitAgentEvent", "requestApproval"] as const;
 export type Offer = (typeof OFFERS)[number];
 
 const name = z.string().min(1).max(LIMITS.call.nameChars);
@@ -29,6 +29,8 @@ const target = z.union([
   z.strictObject({ tool: name, ...ofKind }),
   z.strictObject({ command: name, ...ofKind }),
   z.strictObject({ method: name, ...ofKind }),
+  z.strictObject({ route: name, ...ofKind }),
+  z.strictObject({ cli: name, ...ofKind }),
   z.strictObject({ job: name, ...ofKind }),
 ]);
 
@@ -65,6 +67,8 @@ export const SERVE_PARAMS = {
   tools: nothing,
   commands: nothing,
   methods: nothing,
+  routes: nothing,
+  commandLines: nothing,
   services: nothing,
   walls: nothing,
   call: z.object({ target, argument: z.unknown().optional(), ctx: fields.optional(), updates: z.boolean().optional() }),
@@ -102,6 +106,7 @@ export const SERVE_PARAMS = {
     })
     .optional(),
   runDetail: z.object({ runId: z.string().min(1).max(64) }),
+  recentFacts: z.object({ since: z.int().nonnegative().optional(), limit: z.int().positive().optional() }).optional(),
   stats: nothing,
   subscribe: eventFilter,
 } as const satisfies Record<string, z.ZodType>;
@@ -149,6 +154,9 @@ const serveState = z.object({
   tools: reports,
   commands: reports,
   methods: reports,
+  // A host of an earlier version has none.
+  routes: reports.default([]),
+  commandLines: reports.default([]),
   services: reports,
   approvals: reports,
   pids: z.array(z.int()),

@@ -8,7 +8,7 @@ import { OFFERS } from "../protocol/serve.ts";
 
 const LOCAL = ["isolation", "lanes", "config", "plugins", "hooks", "rewrites", "allowFailed", "strict", "lockKey", "inspect"] as const;
 const SHARED = ["connect", "gateway", "logger", "telemetry"] as const;
-const SPEC = ["id", "path", "source", "config", "env", "hooks", "grants", "limits", "required"] as const;
+const SPEC = ["id", "path", "source", "config", "env", "hooks", "permissions", "grants", "limits", "required"] as const;
 
 type OptionName = (typeof LOCAL)[number] | (typeof SHARED)[number];
 /** How each option is written. */

@@ -8,7 +8,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { suggest } from "../text/did-you-mean.ts";
 import { guestCode } from "../bundler/guest-code.ts";
 import { CoreHost } from "../host/host.ts";
-import type { HostOptions } from "../host/compose.ts";
+import type { HostOptions } from "../host/host-options.ts";
 import type { Host } from "../host/host-api.ts";
 import { otelApi } from "../host/telemetry/otel-api.ts";
 import { startProcessUnit } from "../host/supervisor/launch/process-unit.ts";

@@ -125,6 +125,8 @@ export interface InnerOptions extends FinderInner {
   readonly base?: string;
   /** The host serves a replay: no secret is read, and none is sent. */
   readonly isReplay?: boolean;
+  /** Of a replay: stands for the shared database. */
+  readonly sharedKv?: SharedKv;
   /** No plugin is lazy: all installed plugins load before the host is open. */
   readonly isEager?: boolean;
   /** For tests: wraps the function that starts sandbox processes. */
@@ -184,7 +186,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
   // The host awaits it later; a rejection before that must not raise `unhandledRejection`.
   found.catch(() => {});
   // Last: nothing after it can fail and leave it open.
-  const sharedKv = inner.isBare || inner.isReplay ? undefined : await openSharedKv(config, base, logger);
+  const sharedKv = inner.isBare || inner.isReplay ? inner.sharedKv : await openSharedKv(config, base, logger);
   return {
     isolation: isolation ?? "process",
     lanes: laneCount,

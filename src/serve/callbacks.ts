@@ -22,6 +22,8 @@ export interface CallbackClient {
 
 const entry = z.record(z.string(), z.unknown());
 const patched = z.object({ sessionEntry: entry, cfg: entry.optional() });
+const queued = z.object({ enqueued: z.boolean(), id: z.string().max(LIMITS.call.nameChars).optional() });
+const SERVICES: Partial<Record<Offer, string>> = { getSession: "session.get", patchSession: "session.patch" };
 const decision = z.enum(APPROVAL_DECISIONS);
 const answered = z.union([decision, z.object({ decision, by: z.string().max(LIMITS.call.nameChars).optional() })]).nullish();
 
@@ -38,6 +40,11 @@ export class Callbacks {
       const { sessionEntry, cfg } = checked(patched, await this.#request("patchSession", { patch, by }), "patchSession");
       return { sessionEntry, ...(cfg && { cfg }) };
     },
+    enqueueInjection: async (injection, by) => {
+      const { enqueued, id = "" } = checked(queued, await this.#request("enqueueInjection", { injection, by }), "enqueueInjection");
+      return { enqueued, id };
+    },
+    emitAgentEvent: async (event, by) => void (await this.#request("emitAgentEvent", { event, by })),
     requestApproval: async (question, { signal }) => {
       const client = this.#offering("requestApproval");
       return client && this.#approval(client, question, signal);
@@ -64,7 +71,7 @@ export class Callbacks {
 
   async #request(what: Offer, params: object): Promise<unknown> {
     const client = this.#offering(what);
-    if (!client) throw new CreelError("ERR_SERVICE_ABSENT", { service: what === "getSession" ? "session.get" : "session.patch" });
+    if (!client) throw new CreelError("ERR_SERVICE_ABSENT", { service: SERVICES[what] ?? what });
     return client.request(what, params, this.cause());
   }
 

@@ -22,14 +22,19 @@ const INNOCENT = {
     api.on("before_tool_call", async () => { await new Promise((resolve) => setTimeout(resolve, 150)); return { params: { waited: true } }; },
       { matcher: ["wait"] });`,
   censor: `api.on("before_message_write", (event) => (/secret/.test(JSON.stringify(event.message)) ? { block: true } : undefined));`,
+  warden: `
+    api.on("tool_result_persist", (event) => ({ message: { ...event.message, content: event.message.content.replace("TOKEN=abc", "[removed]") } }));`,
 } as const;
+/** Its hooks fail closed, whatever the catalog says. */
+const REQUIRED = "warden";
 
 export const DRIVEN_PLUGINS: readonly PluginSpec[] = Object.entries(INNOCENT).map(([id, body]) => ({
   id,
   source: `export default (api) => { ${body} };`,
+  required: id === REQUIRED,
 }));
 
-export const DRIVE_NAMES = ["danger", "wash", "grow", "ponder", "wait", "own", "sync"] as const;
+export const DRIVE_NAMES = ["danger", "wash", "grow", "ponder", "wait", "own", "keep", "sync"] as const;
 export type DriveName = (typeof DRIVE_NAMES)[number];
 export const isDrive = (name: string): name is DriveName => (DRIVE_NAMES as readonly string[]).includes(name);
 
@@ -60,6 +65,13 @@ export const DRIVES: Readonly<Record<DriveName, Drive>> = {
   ponder: { innocent: "ponderer", everyMs: 200, run: (host) => tool(host, "ponder", {}), isPassed: () => false },
   wait: { innocent: "waiter", everyMs: 200, run: (host) => tool(host, "wait", {}), isPassed: () => false },
   own: { everyMs: 200, run: (host, attack) => tool(host, attack, {}), isPassed: () => false },
+  // Synchronous, of a required plugin: while the process is replaced nothing is stored, and nothing is stored unwashed.
+  keep: {
+    innocent: REQUIRED,
+    everyMs: 20,
+    run: (host) => host.runSync("tool_result_persist", { toolName: "x", message: { role: "toolResult", content: TOKEN } }),
+    isPassed: ({ decision, result }) => decision !== "block" && !JSON.stringify(result ?? TOKEN).includes("[removed]"),
+  },
   sync: {
     innocent: "censor",
     everyMs: 50,
@@ -90,6 +102,8 @@ export interface DriveTally {
   longestSyncMs: number;
   examples: string[];
 }
+
+const isSync = (name: DriveName): boolean => name === "sync" || name === "keep";
 
 export const emptyDrives = (): DriveTally => ({ sent: 0, passed: 0, failed: 0, unserved: 0, longestSyncMs: 0, examples: [] });
 
@@ -125,14 +139,16 @@ export class Driver implements AsyncDisposable {
     const drive = DRIVES[name];
     this.#tally.sent += 1;
     try {
-      const outcome = await (name === "sync" ? this.#runSync(drive) : drive.run(this.#host, this.#attack));
+      const outcome = await (isSync(name) ? this.#runSync(drive) : drive.run(this.#host, this.#attack));
       // A run in which nothing but the attack takes part may come to anything.
       const own = outcome.calls.find(({ plugin }) => plugin === drive.innocent);
-      if (name === "sync" && own?.error?.code === "ERR_SANDBOX_DIED") {
+      const isUnserved = isSync(name) && own?.error?.code === "ERR_SANDBOX_DIED";
+      // By the catalog the hook of `sync` fails open; that of `keep` has to be shut.
+      if (isUnserved && name === "sync") {
         this.#tally.unserved += 1;
         return;
       }
-      const hasFailed = own !== undefined && own.status !== "ok" && own.status !== "skipped";
+      const hasFailed = !isUnserved && own !== undefined && own.status !== "ok" && own.status !== "skipped";
       if (drive.isPassed(outcome)) this.#tally.passed += 1;
       if (hasFailed) this.#tally.failed += 1;
       if (hasFailed || drive.isPassed(outcome)) this.#note(`${name}: ${JSON.stringify({ ...outcome, result: undefined }).slice(0, 300)}`);

@@ -1,6 +1,7 @@
 /**
- * A hostile program in the place of the sandbox process, in every way of evil/modes.ts, each in a gateway of its own: `npm run test:attacks` gives each seven seconds,
- * `node -C source test/attacks/evil-child.ts --seconds 60` a minute, `--only <text>` those with the text in their name. Exit code 1 when a rule was broken.
+ * A hostile program in the place of the sandbox process, in every way of evil/modes.ts, each in a gateway of its own: each has seven
+ * seconds, `--seconds 60` gives a minute, `--only <text>` takes those with the text in their name, `--json` prints figures and verdicts. Exit code 1 when a rule was
+ * broken. `npm test` has the same ways in test/robustness/evil-child.test.ts, without the bounds of memory and time.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,22 +18,42 @@ const GROWN_MB = 64;
 const STALL_MS = 100;
 
 const { values: flags } = parseArgs({
-  options: { seconds: { type: "string", default: "7" }, only: { type: "string", default: "" }, mode: { type: "string" } },
+  options: {
+    seconds: { type: "string", default: "7" },
+    only: { type: "string", default: "" },
+    json: { type: "boolean", default: false },
+    mode: { type: "string" },
+  },
 });
 
 if (flags.mode !== undefined) console.log(JSON.stringify(await suffer(flags.mode as Mode, Number(flags.seconds))));
 else await main();
 
 async function main(): Promise<void> {
+  const figures: object[] = [];
   for (const mode of Object.keys(MODES) as Mode[]) {
     if (!mode.includes(flags.only)) continue;
     const felt = await inProcess(mode);
     const broken = felt === undefined ? ["the gateway died"] : rulesBroken(felt);
     if (broken.length > 0) process.exitCode = 1;
-    console.log(
-      `${broken.length === 0 ? "✓" : "✗"} ${mode}: ${felt ? summary(felt) : ""}${broken.map((rule) => `\n    ${rule}`).join("")}`,
-    );
+    figures.push({ mode, broken, ...felt, restarts: felt?.restarts.length });
+    const print = flags.json ? console.error : console.log;
+    print(`${broken.length === 0 ? "✓" : "✗"} ${mode}: ${felt ? summary(felt) : ""}${broken.map((rule) => `\n    ${rule}`).join("")}`);
   }
+  const mostOf = (key: keyof Felt): number => Math.max(...figures.map((one) => Number((one as Partial<Felt>)[key] ?? Infinity)));
+  if (flags.json)
+    console.log(
+      JSON.stringify(
+        {
+          isWell: process.exitCode === undefined,
+          seconds: Number(flags.seconds),
+          most: { grownMb: mostOf("grownMb"), stallMs: mostOf("stallMs"), stallCpuMs: mostOf("stallCpuMs") },
+          figures,
+        },
+        undefined,
+        2,
+      ),
+    );
 }
 
 async function inProcess(mode: Mode): Promise<Felt | undefined> {

@@ -15,17 +15,20 @@ import type { StallSummary } from "./stalls.ts";
 
 /** The host may take this long to notice who takes its lane's time; latencies count from then on, everything else from the beginning. */
 export const NOTICE_MS = 3_000;
-/** Even an attack that the host has dealt with stays for this time. */
-const BRIEF_MS = 2_000;
+/** In a brief trial even an attack that the host has dealt with stays for this time; one that must be harmless without the host's doing, for twice. */
+const BRIEF_MS = 1_000;
 const QUIET_CALLS = 600;
 /** Quiet windows that are kept: the p99 of so many calls is not one bad moment. */
 const QUIET_WINDOWS = 4;
-/** An attack that acts only when it is called is called for so long. */
+/** An attack that acts only when it is called is called for so long: 15 times, five times in a brief trial. */
 const DRIVE_MS = 3_000;
+const BRIEF_DRIVE_MS = 1_000;
 const LOOK_MS = 250;
 /** A p99 of fewer calls is their maximum: an attack that was stopped so soon is judged by what was answered wrongly. */
 const FEW_CALLS = 200;
 const REST_MS = 500;
+/** The kernel counts CPU time in steps of 10 ms: a tenth of this is two of them. */
+const BRIEF_REST_MS = 200;
 /** Of a core: lanes and watchdogs look around now and then. */
 const REST_SHARE = 0.1;
 
@@ -103,7 +106,14 @@ export class Quiet {
 export const drivesOf = ({ attack }: Slot): DriveName[] => [...new Set([...attack.drives, "sync" as const])];
 
 /** A machine is not much busier than it was half a minute ago; if it is, the attack is tried again, with a window of its own. */
-export const QUIET_AGE_MS = 30_000;
+const QUIET_AGE_MS = 30_000;
+
+/** How old its quiet window may be; undefined: it has none. Brief trials share the host's first: what seems slow by that is tried again, with a window of its own. */
+export function quietAgeMs(slot: Slot, attempt: number): number | undefined {
+  if (slot.stayMs === 0 || !(slot.attack.isLate || slot.isForced)) return undefined;
+  if (attempt > 0) return 0;
+  return isBriefly(slot) ? undefined : QUIET_AGE_MS;
+}
 
 export interface StayOptions {
   readonly stage: Stage;
@@ -125,7 +135,7 @@ export async function leaveInPlace(options: StayOptions): Promise<Stay> {
   if (isLate || slot.isForced) return staying(options);
   if (names.length > 0) {
     await using _driver = new Driver(stage, slot.id, names, drives);
-    await sleep(Math.min(DRIVE_MS, slot.stayMs));
+    await sleep(Math.min(isBriefly(slot) ? BRIEF_DRIVE_MS : DRIVE_MS, slot.stayMs));
   }
   if (isShort) return TAKEN_OUT;
   const over = await isOver(stage, slot, tallies);
@@ -139,7 +149,8 @@ async function staying({ stage, slot, quiet, drives, tallies, isDone }: StayOpti
   tallies.push(noticing, noticed);
   await using _driver = new Driver(stage, slot.id, drivesOf(slot), drives);
   const noticeMs = Math.min(NOTICE_MS, slot.stayMs / 2);
-  const isEarly = (): boolean => isBriefly(slot) && performance.now() - startedMs >= BRIEF_MS && isDone();
+  const briefMs = slot.attack.expect.some((what) => what !== "harmless") ? BRIEF_MS : 2 * BRIEF_MS;
+  const isEarly = (): boolean => isBriefly(slot) && performance.now() - startedMs >= briefMs && isDone();
   const until = async (ms: number, isEnough: () => boolean): Promise<void> => {
     while (performance.now() < startedMs + ms && !isEnough())
       await sleep(Math.min(LOOK_MS, Math.max(1, startedMs + ms - performance.now())));
@@ -183,11 +194,12 @@ const isUnloaded = ({ host }: Stage, slot: Slot): boolean => idsOf(slot).every((
 async function isOver(stage: Stage, slot: Slot, tallies: Tally[]): Promise<string | undefined> {
   if (idsOf(slot).every((id) => isGone(stage, id))) return "its cell is gone";
   await stage.load.pause();
-  const share = await busiestShare(stage);
+  const restMs = isBriefly(slot) ? BRIEF_REST_MS : REST_MS;
+  const share = await busiestShare(stage, restMs);
   stage.load.tally = emptyTally();
   tallies.push(stage.load.tally);
   stage.load.start();
-  return share <= REST_SHARE ? `at rest for ${REST_MS / 1_000} s` : undefined;
+  return share <= REST_SHARE ? `at rest for ${restMs / 1_000} s` : undefined;
 }
 
 function isGone({ host, heard }: Stage, id: string): boolean {
@@ -195,12 +207,12 @@ function isGone({ host, heard }: Stage, id: string): boolean {
 }
 
 /** The largest share of a core that any sandbox took in that time. */
-async function busiestShare({ host }: Stage): Promise<number> {
+async function busiestShare({ host }: Stage, restMs: number): Promise<number> {
   const read = (): Map<number, number> => new Map(host.pids().map((pid) => [pid, ofFamily(pid, cpuMs)]));
   const before = read();
-  await sleep(REST_MS);
+  await sleep(restMs);
   // One that was started meanwhile was starting, and has nothing of the attack in it.
-  return Math.max(0, ...[...read()].map(([pid, ms]) => (before.has(pid) ? (ms - before.get(pid)!) / REST_MS : 0)));
+  return Math.max(0, ...[...read()].map(([pid, ms]) => (before.has(pid) ? (ms - before.get(pid)!) / restMs : 0)));
 }
 
 async function answered(tallies: readonly Tally[]): Promise<void> {

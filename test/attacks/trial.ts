@@ -15,7 +15,7 @@ import { rssMb } from "./process-stats.ts";
 import { idsOf } from "./stage.ts";
 import type { Heard, Slot, Stage } from "./stage.ts";
 import type { StallSummary } from "./stalls.ts";
-import { drivesOf, leaveInPlace, QUIET_AGE_MS, stallsOf } from "./stay.ts";
+import { drivesOf, leaveInPlace, quietAgeMs, stallsOf } from "./stay.ts";
 import type { Quiet, Stay } from "./stay.ts";
 import { broken, isAsExpected, isOnlyLate } from "./verdict.ts";
 
@@ -114,8 +114,8 @@ export async function tryAttack(stage: Stage, slot: Slot, quiet: Quiet): Promise
   };
   do {
     if (attempts.length > 0) for (const id of idsOf(slot)) await stage.host.release(id);
-    if ((slot.attack.isLate || slot.isForced) && slot.stayMs > 0)
-      tallies.push(...(await quiet.listen(stage, drivesOf(slot), attempts.length === 0 ? QUIET_AGE_MS : 0)));
+    const ageMs = quietAgeMs(slot, attempts.length);
+    if (ageMs !== undefined) tallies.push(...(await quiet.listen(stage, drivesOf(slot), ageMs)));
     const tally = emptyTally();
     tallies.push(tally);
     stage.load.tally = tally;

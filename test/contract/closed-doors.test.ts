@@ -35,7 +35,7 @@ contract("a plugin that does not load", (isolation) => {
         fix: expect.stringContaining("allowFailed: true"),
       });
       await expect(opening).rejects.toThrow(
-        /"broken-guard" \(.*could not be bundled.*; "throwing-guard" \(.*no rules found.*; "not-there" \(the plugin at .* has no entry file/,
+        /"broken-guard" \(.*could not be bundled.*; "throwing-guard" \(.*no rules found.*; "not-there" \(the plugin at .* does not exist/,
       );
       await expect(opening).rejects.not.toThrow("fine");
     });

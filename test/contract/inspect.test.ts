@@ -6,6 +6,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openHost } from "../../src/index.ts";
 import type { Host } from "../../src/index.ts";
 import type { InspectAddress } from "../../src/host/inspect/door.ts";
+import { runCli } from "../../src/cli/cli.ts";
+import type { Terminal } from "../../src/cli/ui/terminal.ts";
+import { serve } from "../../src/cli/verbs/host/serve.ts";
+import { VERBS } from "../../src/cli/verbs/index.ts";
+import { creelConfig } from "../../src/protocol/config/config.ts";
+import { createHarness } from "../../src/sdk/testing/testing.ts";
 import { CdpClient } from "../support/cdp-client.ts";
 import type { Paused } from "../support/cdp-client.ts";
 
@@ -221,13 +227,20 @@ describe("a debugger", () => {
   it("that is killed while the plugin is paused leaves nothing hanging, and another one can attach", async () => {
     const { host, address } = await open("process");
     await using _ = host;
-    const { client, script } = await attach(address);
-    await breakAt(client, script, "let words");
-    const running = host.run(...call("exec"));
-    await client.next<Paused>("Debugger.paused");
-    client.kill();
-    expect((await running).decision).toBe("block");
-    expect((await host.run(...call("exec", "ls"))).decision).toBe("pass");
+    const tookMs: number[] = [];
+    // The best of three: a busy machine is late on its own.
+    while (tookMs.length < 3 && !tookMs.some((ms) => ms < 1_000)) {
+      const { client, script } = await attach(address);
+      await breakAt(client, script, "let words");
+      const running = host.run(...call("exec"));
+      await client.next<Paused>("Debugger.paused");
+      const startedMs = performance.now();
+      client.kill();
+      expect((await running).decision).toBe("block");
+      expect((await host.run(...call("exec", "ls"))).decision).toBe("pass");
+      tookMs.push(performance.now() - startedMs);
+    }
+    expect(Math.min(...tookMs)).toBeLessThan(1_000);
     const again = await attach(address);
     await using __ = again.client;
     await breakAt(again.client, again.script, "let words");
@@ -301,7 +314,54 @@ describe("a debugger", () => {
   });
 });
 
+const pen = (write: (text: string) => void): Terminal => ({ width: 80, line: (text = "") => write(text), paint: (_, text) => text });
+
+describe("a debugger of an author's tools", () => {
+  it("attaches to the plugin of a harness, at the address that the harness has", async () => {
+    await using harness = await createHarness({ plugin: folder, inspect: true });
+    const { client, script } = await attach(harness.debugger!);
+    await using _ = client;
+    await breakAt(client, script, "let words");
+    const running = harness.run(...call("exec"));
+    await client.next<Paused>("Debugger.paused");
+    await client.send("Debugger.resume");
+    expect((await running).decision).toBe("block");
+  });
+
+  it("attaches to the plugin of `creel call --inspect`, which waits for it at the first line", async () => {
+    const listening = Promise.withResolvers<string>();
+    let out = "";
+    const event = JSON.stringify(call("exec")[1]);
+    const calling = runCli(
+      ["call", "before_tool_call", "--plugin", folder, "--event", event, "--isolation", "thread", "--inspect=0", "--json"],
+      VERBS,
+      {
+        out: pen((text) => (out += text)),
+        err: pen((text) => {
+          const [, port] = /node inspect 127\.0\.0\.1:(\d+)/.exec(text) ?? [];
+          if (port !== undefined) listening.resolve(port);
+        }),
+      },
+    );
+    const [target] = (await (await fetch(`http://127.0.0.1:${await listening.promise}/json/list`)).json()) as {
+      webSocketDebuggerUrl: string;
+    }[];
+    await using client = await CdpClient.connect(target!.webSocketDebuggerUrl);
+    await client.send("Debugger.enable");
+    await client.send("Runtime.runIfWaitingForDebugger");
+    expect((await client.next<Paused>("Debugger.paused")).reason).toBe("Break on start");
+    await client.send("Debugger.resume");
+    expect(await calling).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ decision: "block" });
+  });
+});
+
 describe("without a debugger", () => {
+  it("none can be asked for in a creel.json: only a gateway's own code can name a plugin", () => {
+    expect(Object.keys(creelConfig.shape).filter((name) => name.includes("inspect"))).toEqual([]);
+    expect(Object.keys(serve.options).filter((name) => name.includes("inspect"))).toEqual([]);
+  });
+
   it("no port is open, and no plugin can be inspected", async () => {
     await using host = await openHost({
       isolation: "thread",

@@ -50,7 +50,9 @@ contract("the ladder", (isolation) => {
   });
 
   it("a plugin that has used up a turn goes to the slow lane, where nobody quick waits behind it again", async () => {
-    const plugins = [actor("bad", { hooks: BUDGET, on: ["before_tool_call"] }), actor("good", { on: ["message_sending"] })];
+    // Its loop has to last longer than a quick call takes on a busy machine.
+    const hooks = { ...BUDGET, cpuMs: 200 };
+    const plugins = [actor("bad", { hooks, on: ["before_tool_call"] }), actor("good", { on: ["message_sending"] })];
     await using host = await open(isolation, { plugins });
     expect(host.inspect("bad")).toMatchObject({ lane: 0, isSlow: false });
     await overrun(host);

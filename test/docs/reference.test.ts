@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { configExample } from "../../scripts/config-page.ts";
 import { parse } from "../../src/cli/options.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
-import { acceptedBy, grantOf, permissionKey } from "../../src/install/review/permission-keys.ts";
+import { grantOf, permissionKey } from "../../src/protocol/config/permission-key.ts";
+import { acceptedBy } from "../../src/install/review/permission-keys.ts";
 import { creelConfig } from "../../src/protocol/config/config.ts";
 import { pluginGrants } from "../../src/protocol/config/grants.ts";
 import { jsonSchema, variantsOf } from "../../src/protocol/rules/json-schema.ts";
@@ -14,7 +15,7 @@ import type { JsonSchema } from "../../src/protocol/rules/json-schema.ts";
 import { parseJsonc } from "../../src/text/jsonc.ts";
 import { PERMISSION_NAMES, PERMISSION_TABLE, permissionOf } from "../../src/protocol/config/permission-table.ts";
 import type { PermissionAbout } from "../../src/protocol/config/permission-table.ts";
-import { requestedPermissions } from "../../src/protocol/config/permissions.ts";
+import { requestedPermissions, requestsByKind } from "../../src/protocol/config/permissions.ts";
 import { wordsOfLine } from "../support/command-line.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -29,7 +30,9 @@ function commandsOf(text: string): string[] {
 
 /** What is wrong with a command line; undefined: nothing. Words that stand for others (`<id>`, `…`) are taken for any. */
 function faultOf(line: string): string | undefined {
-  const [, name, ...args] = wordsOfLine(line.replace(/ \[options\]$/, "").replaceAll(/<[^>]*>|\[[^\]]*\]|…/g, "x"));
+  // `creel --fleet <verb>` takes what the verb takes.
+  const own = line.replace(/ \[options\]$/, "").replace(/^creel --fleet /, "creel ");
+  const [, name, ...args] = wordsOfLine(own.replaceAll(/<[^>]*>|\[[^\]]*\]|…/g, "x"));
   const verb = VERBS.find((one) => one.name === name);
   if (!verb) return `${line}: there is no verb "${name}"`;
   try {
@@ -77,7 +80,7 @@ describe("creel.json", () => {
   it("the example is one, and has no key that nobody knows", () => {
     const config = creelConfig.parse(parseJsonc(configExample()));
     expect(Object.keys(config).filter((name) => !(name in creelConfig.shape))).toEqual([]);
-    expect(config.plugins?.entries?.weather?.grants?.fetch).toHaveLength(1);
+    expect(config.plugins?.entries?.weather?.permissions).toHaveLength(1);
   });
 });
 
@@ -88,11 +91,11 @@ describe("permissions", () => {
   });
 
   it.each(PERMISSION_NAMES)("%s can be granted by the keys of the table, and asked for as it says", (name) => {
-    const { narrow, wide, asked }: PermissionAbout = PERMISSION_TABLE[name];
+    const { narrow, wide, isAsked }: PermissionAbout = PERMISSION_TABLE[name];
     for (const key of [narrow, wide]) {
       expect([permissionKey(grantOf(key)!), permissionOf(key)]).toEqual([key, name]);
       expect(() => acceptedBy([key], [])).not.toThrow();
     }
-    expect(requestedPermissions.safeParse(asked ?? {}).error).toBeUndefined();
+    expect(requestedPermissions.safeParse(requestsByKind(isAsked ? { [narrow]: "a reason" } : {})).error).toBeUndefined();
   });
 });

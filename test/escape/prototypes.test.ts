@@ -139,6 +139,21 @@ contract("tricks with the bootstrap", (isolation) => {
     expect(ran.split(",").filter((what) => what !== "toJSON" && what !== "")).toEqual([]);
   });
 
+  it("a handler is called on its own: its `this` is no object of the bootstrap", async () => {
+    const name = "(function () { return this === undefined || this === globalThis ? 'own' : Object.prototype.toString.call(this); })";
+    await using host = await open(isolation, {
+      plugins: [
+        plugin(
+          "self",
+          `api.on("before_tool_call", function () { return { block: true, blockReason: ${name}.call(this) }; }); api.on("message_sending", async function () { return { cancel: true, cancelReason: ${name}.call(this) }; }); api.on("tool_result_persist", function () { return { message: { role: ${name}.call(this), content: "" } }; });`,
+        ),
+      ],
+    });
+    expect((await host.run("before_tool_call", toolCall({}))).reason).toBe("own");
+    expect((await host.run("message_sending", sending({}), { channelId: "chat" })).reason).toBe("own");
+    expect(host.runSync("tool_result_persist", persist({})).result).toMatchObject({ message: { role: "own" } });
+  });
+
   it("a plugin cannot make an error that carries one of the host's codes", async () => {
     await using host = await open(isolation, { plugins: [actor("a")] });
     const outcome = await host.run(

@@ -74,6 +74,24 @@ await host.close();`;
     expect(await program(code)).toBe("k");
   });
 
+  it("D6 reads a type error about one hook, not about the catalog", async () => {
+    const wrong = [
+      `host.emit("agent_end", { messages: [], succes: true });`,
+      `host.emit("before_tool_call", { toolName: "a", params: {} });`,
+      `host.runSync("message_sending", { to: "x", content: "y" });`,
+      `void host.run("message_sending", { to: "a" });`,
+    ];
+    writeFileSync(join(me.home, "wrong.mts"), `import { openHost } from "creel";\nconst host = await openHost({});\n${wrong.join("\n")}\n`);
+    const types = ["--types", "node", "--typeRoots", join(ROOT, "node_modules/@types")];
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--lib", "es2024,esnext.disposable", ...types];
+    const { out } = await me.run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...options, "wrong.mts"]);
+    const errors = out.trim().split("\n");
+    expect(errors.map((line) => line.slice(0, line.indexOf(",")))).toEqual(wrong.map((_, at) => `wrong.mts(${at + 3}`));
+    expect(errors[0]).toContain("'success' is missing");
+    expect(errors[2]).toContain('"before_message_write" | "tool_result_persist"');
+    expect(out).not.toMatch(/Zod|HookDefinition/);
+  });
+
   it("D7 D8 D9 sees mistakes in a test without plugins: garbage events, unknown hooks, a gate that is emitted, a context that contradicts", async () => {
     const code = `const host = await openHost({ ${OPEN}, strict: true });
 const failed = async (work) => { try { await work(); return "none"; } catch (error) { return error.code; } };

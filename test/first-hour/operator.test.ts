@@ -10,12 +10,20 @@ import { write } from "../support/files.ts";
 import { CTRL_C, CTRL_D, hasPty } from "../support/pty.ts";
 import { Person } from "./person.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const manifest = (id: string, permissions: object = {}) => JSON.stringify({ id, version: "0.4.0", permissions });
 const ASKS = { fetch: [{ origin: "https://api.example.com", reason: "weather" }], kv: { reason: "remembers" } };
 const GUARD = `export default (api) => { api.on("before_tool_call", (event) => event.toolName === "rm" ? { block: true, blockReason: "no" } : undefined); };\n`;
 const HOOKS = Object.keys(CATALOG).map((hook) => `api.on(${JSON.stringify(hook)}, () => {});`);
+const NO_NAMESPACES = "echo 0 > /proc/sys/user/max_user_namespaces";
+/** Sentences that people did not understand, and paths that they do not have. */
 const NEVER = [
+  "no stateDir is set",
+  "or it is not for those that do",
+  "it was removed",
+  "see npm's message",
+  "register in a sandbox without grants",
+  "1 packages",
+  "see docs/",
   "{known}",
   "nobody else's",
   "whoever",
@@ -30,6 +38,8 @@ const socketOf = (text: string) => /ready: (\S+)/.exec(text)![1]!;
 describe("an operator", { timeout: 90_000 }, () => {
   let me: Person;
   const at = (...parts: string[]) => join(me.home, ...parts);
+  /** Where no walls can stand. */
+  const without = (command: string) => me.sh(`unshare --user --map-root-user sh -c '${NO_NAMESPACES} && ${command}' 2>&1`);
   beforeAll(async () => {
     me = await Person.begin({
       "weather-guard/creel.plugin.json": manifest("weather-guard", ASKS),
@@ -44,11 +54,6 @@ describe("an operator", { timeout: 90_000 }, () => {
       "sign-off.ts": GUARD,
     });
   }, 120_000);
-
-  it("G5 finds how to install it in the README", () => {
-    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-    expect(readme).toMatch(/^## Install\n[^]*?npm install [^\n]*creel/m);
-  });
 
   it("O15 lists nothing where nothing is installed, and a refused install leaves nothing behind", async () => {
     expect(await me.creel("list")).toMatchObject({ code: 0, out: expect.stringContaining("no plugin is installed") });
@@ -80,9 +85,10 @@ describe("an operator", { timeout: 90_000 }, () => {
   });
 
   it("O5 reads in the review of a filter what happens when it fails", async () => {
-    expect((await me.creel("install", "./redactor")).out).toContain("if it fails: messages go out as they are");
-    expect((await me.install("./redactor")).code).toBe(0);
-    expect((await me.install("./weather-guard")).code).toBe(0);
+    const review = await me.creel("install", "./redactor");
+    expect(review.out).toContain("if it fails: messages go out as they are");
+    const [redactor, guard] = await Promise.all([me.accept(review, "./redactor"), me.install("./weather-guard")]);
+    expect([redactor.code, guard.code]).toEqual([0, 0]);
   });
 
   it("O6 O7 mistypes a grant, or grants what was never requested, and is told what is possible", async () => {
@@ -92,6 +98,20 @@ describe("an operator", { timeout: 90_000 }, () => {
     expect(unasked.code).toBe(1);
     expect(unasked.text).toContain("--unasked");
     expect((await me.creel("permissions", "revoke", "weather-guard", "wasm")).text).not.toContain("{");
+  });
+
+  it("O4 is told by the review and by call that no walls can stand here, in words without the kernel's", async (test) => {
+    test.skip((await without("true")).code !== 0, "no user namespace can be made here");
+    const all = await Promise.all([
+      without("creel install ./sink"),
+      without(String.raw`creel call before_tool_call --event "{\"toolName\":\"t\",\"params\":{}}"`),
+    ]);
+    for (const { stdout } of all) {
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+        "the sandbox has no walls here: a plugin that escapes from V8 can reach this machine",
+      );
+      expect(stdout).not.toContain("No space left on device");
+    }
   });
 
   it("O11 gets an error as data with --json, and O15 the id that was meant", async () => {
@@ -166,12 +186,11 @@ describe("an operator", { timeout: 90_000 }, () => {
     }
   });
 
-  it.runIf(process.getuid?.() === 0)("O8 hears of a full disk in a sentence with a path and a remedy", async () => {
+  it.runIf(process.getuid?.() === 0)("O8 hears of a full disk in a sentence with a path and a remedy", async (test) => {
     mkdirSync(at("full"));
     const script = `mount -t tmpfs -o size=12k tmpfs ${at("full")} && exec creel install ./weather-guard --state-dir ${at("full/state")} --json`;
     const { text } = await me.run("unshare", ["--mount", "sh", "-c", script]);
-    // Where no file system can be mounted, there is nothing to see.
-    if (/mount: /.test(text)) return;
+    test.skip(/mount: |unshare: /.test(text), "no file system can be mounted here");
     expect(text).toMatch(/(?:the disk is full, so Creel could not write to|cannot use the state folder) \S+/);
     expect(text).toMatch(/disk[^]*Fix: .*room/);
     expect(text).not.toContain("    at ");

@@ -1,5 +1,6 @@
 /** A person who has installed the packed package and types commands in a folder of their own; what was on their screen is kept. */
 import { execFile } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { appEnv, appFolder } from "../support/packed.ts";
 import { onTerminal } from "../support/pty.ts";
 import type { Screen } from "../support/pty.ts";
@@ -20,7 +21,8 @@ export class Person {
 
   static async begin(files: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<Person> {
     const home = await appFolder(files);
-    return new Person(home, await appEnv({ ...env, XDG_RUNTIME_DIR: await runtime(home) }));
+    mkdirSync(`${home}/run`, { mode: 0o700 });
+    return new Person(home, await appEnv({ ...env, XDG_RUNTIME_DIR: `${home}/run` }));
   }
 
   private constructor(home: string, env: Readonly<Record<string, string>>) {
@@ -44,10 +46,19 @@ export class Person {
     });
   }
 
-  /** Accepts a review by its digest. */
-  async install(source: string, ...more: string[]): Promise<Ended> {
-    const { digest } = JSON.parse((await this.creel("install", source, "--json", ...more)).out) as { digest: string };
-    return this.creel("install", source, "--accept", digest, ...more);
+  /** A line of a shell. */
+  async sh(line: string): Promise<{ readonly code: number; readonly stdout: string }> {
+    const { code, out } = await this.run("sh", ["-c", line]);
+    return { code, stdout: out };
+  }
+
+  async install(source: string): Promise<Ended> {
+    return this.accept(await this.creel("install", source), source);
+  }
+
+  /** Accepts a review by the digest that it was refused with. */
+  accept(review: Ended, source: string): Promise<Ended> {
+    return this.creel("install", source, "--accept", /--accept (\S+)/.exec(review.text)![1]!);
   }
 
   terminal(command: string, cwd = this.home): Screen {
@@ -55,10 +66,4 @@ export class Person {
     void screen.ended.then(() => this.seen.push(screen.text()));
     return screen;
   }
-}
-
-async function runtime(home: string): Promise<string> {
-  const { mkdirSync } = await import("node:fs");
-  mkdirSync(`${home}/run`, { mode: 0o700 });
-  return `${home}/run`;
 }

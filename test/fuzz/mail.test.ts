@@ -15,7 +15,7 @@ const mail = (...items: [string, string][]): string => `${items.map(([head]) => 
 const REAL = [
   mail(item(MAIL.result, 0, 0, 1_025, '{"params":{}}'), item(MAIL.log, 1, 0, 1_025, "a\n;line")),
   mail(item(MAIL.timer, 3, 1_000, 2_048, ""), item(MAIL.clear, 2, 0, 2_048, "")),
-  mail(item(MAIL.request, 7, 0, 0, 'fetch\n{"url":"https://x.example/"}'), item(MAIL.begun, 2, 0, 0, "")),
+  mail(item(MAIL.request, 7, 0, 0, 'fetch\n{"url":"https://x.example/"}')),
   mail(item(MAIL.error, 0, 0, 1, '{"message":"no"}'), item(MAIL.nothing, 0, 0, 5, "")),
   mail(),
 ];

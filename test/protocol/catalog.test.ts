@@ -33,7 +33,7 @@ const TURN = words("beforeTurn afterTurn onTurnError");
 
 const INTERNAL = words(`session:start session:end session:patch session:auto-reset session:compact:before session:compact:after
   tool:start tool:update tool:result command:new command:reset command:stop message:received message:transcribed
-  message:preprocessed message:sent agent:bootstrap gateway:startup gateway:shutdown gateway:pre-restart`);
+  message:preprocessed message:sent agent:bootstrap agent:event gateway:startup gateway:shutdown gateway:pre-restart`);
 
 describe("which hooks there are", () => {
   it("the 44 typed hooks of both eras, the turn hooks and the internal events, and no others", () => {
@@ -59,7 +59,7 @@ describe("which hooks there are", () => {
   it("since says an era of OpenClaw, or creel", () => {
     expect(new Set(hooks.map(({ since }) => since))).toEqual(new Set(["2026.4", "2026.9", "creel"]));
     expect(namesWith(({ since }) => since === "creel").toSorted()).toEqual(
-      [...TURN, "session:start", "session:end", "tool:start", "tool:update", "tool:result"].toSorted(),
+      [...TURN, "session:start", "session:end", "tool:start", "tool:update", "tool:result", "agent:event"].toSorted(),
     );
   });
 });
@@ -76,7 +76,7 @@ describe("policies", () => {
 
   it("conversation access is needed where OpenClaw needs it", () => {
     expect(namesWith(({ permission }) => permission.includes("conversation")).toSorted()).toEqual(
-      words(`agent_end agent_turn_prepare before_agent_finalize before_agent_reply before_agent_run before_model_resolve
+      words(`agent:event agent_end agent_turn_prepare before_agent_finalize before_agent_reply before_agent_run before_model_resolve
         before_prompt_build llm_input llm_output`),
     );
   });

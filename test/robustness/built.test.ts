@@ -1,27 +1,25 @@
 /**
- * The package as it is shipped: JavaScript made by tsc, packages found through a link. Only here can the sandbox run without a
- * compiler, and only then has it a limit on its addresses; sources need WebAssembly to be run.
+ * The package as it is shipped. Only there can the sandbox run without a compiler, and only then has it a limit on its addresses; sources need
+ * WebAssembly to be run.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Findings } from "../../src/cli/doctor/examine.ts";
-import { guestCode } from "../../src/bundler/guest-code.ts";
 import { capabilities } from "../../src/host/supervisor/launch/probe.ts";
-import { folder, linkModules } from "../support/files.ts";
+import { appFolder, packedCreel } from "../support/packed.ts";
 import { familyOf } from "../support/walls.ts";
 
-const REPOSITORY = join(import.meta.dirname, "../..");
 /** The memory that was asked for, and what Node and one lane take before they do anything. */
 const ADDRESS_BYTES = (512 + 1_536 + 96) * 2 ** 20;
 const SANDBOX = { jitless: true, memoryMb: 512 };
 
 const GATEWAY = `
-import { openHost } from "./dist/index.js";
+import { openHost } from "creel";
 const source = 'export default (api) => { api.on("tool_result_persist", () => ({ message: { compiler: typeof WebAssembly } })); };';
 const host = await openHost({ lanes: 1, config: { sandbox: ${JSON.stringify(SANDBOX)} }, plugins: [{ id: "a", source }] });
 console.log(JSON.stringify({ result: host.runSync("tool_result_persist", { message: {} }).result, pids: host.pids() }));
@@ -29,18 +27,15 @@ setInterval(() => {}, 1_000);
 `;
 
 let root: string;
+let main: string;
 beforeAll(async () => {
-  root = folder({ "creel.json": JSON.stringify({ sandbox: SANDBOX }), "gateway.js": GATEWAY });
-  copyFileSync(join(REPOSITORY, "package.json"), join(root, "package.json"));
-  linkModules(root);
-  const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
-  await promisify(execFile)(tsc, ["-p", join(REPOSITORY, "tsconfig.build.json"), "--outDir", join(root, "dist")]);
-  writeFileSync(join(root, "dist/sandbox/guest.bundle.js"), await guestCode());
+  root = await appFolder({ "creel.json": JSON.stringify({ sandbox: SANDBOX }), "gateway.mjs": GATEWAY });
+  main = join((await packedCreel()).root, "dist/cli/main.js");
 }, 120_000);
 
 describe("the built package", () => {
   it("runs a plugin behind the same walls, without a compiler", async () => {
-    const args = [join(root, "dist/cli/main.js"), "doctor", "--json", "--config", join(root, "creel.json")];
+    const args = [main, "doctor", "--json", "--config", join(root, "creel.json")];
     // The exit code tells of the machine, not of the package.
     const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
     const { sandbox, layers, flags } = JSON.parse(stdout) as Findings;
@@ -53,7 +48,7 @@ describe("the built package", () => {
   }, 60_000);
 
   it("answers synchronous runs, and the kernel keeps the limit on its addresses", async () => {
-    const gateway = spawn(process.execPath, [join(root, "gateway.js")], { stdio: ["ignore", "pipe", "inherit"] });
+    const gateway = spawn(process.execPath, [join(root, "gateway.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
     try {
       const [line] = (await once(createInterface({ input: gateway.stdout }), "line")) as [string];
       const { result, pids } = JSON.parse(line) as { result: unknown; pids: number[] };

@@ -1,4 +1,4 @@
-/** A hostile program in the place of the sandbox process: the gateway goes on, its neighbours answer, and nobody is blamed for it. The bounds of memory and time are test:attacks' business. */
+/** A hostile program in the place of the sandbox process: the gateway goes on, its neighbours answer, and nobody is blamed for it. The bounds of memory and time are test/attacks/evil-child.ts' business. */
 import { describe, expect, it } from "vitest";
 import { MODES } from "../attacks/evil/modes.ts";
 import type { Mode } from "../attacks/evil/modes.ts";

@@ -150,6 +150,22 @@ it("runSync does not block on a sandbox that is known to be away, and works agai
   await vi.waitFor(() => expect(back().result).toEqual({ message: { ok: true } }), { timeout: 10_000 });
 });
 
+it("a required plugin's synchronous gate stays shut while the sandbox is away: nothing passes unseen", async () => {
+  const guard = {
+    id: "guard",
+    required: true,
+    source: `export default (api) => { api.on("tool_result_persist", () => ({ message: { ok: true } })); };`,
+  };
+  await using host = await open("process", { plugins: [guard] });
+  const restart = next(host, "restart");
+  kill(host);
+  await restart;
+  const away = host.runSync("tool_result_persist", persist({}));
+  expect(away).toMatchObject({ decision: "block", result: undefined, by: "guard", calls: [{ error: { code: "ERR_SANDBOX_DIED" } }] });
+  const back = () => host.runSync("tool_result_persist", persist({}));
+  await vi.waitFor(() => expect(back()).toMatchObject({ decision: "pass", result: { message: { ok: true } } }), { timeout: 10_000 });
+});
+
 /** Fills the heap in a way that V8 answers by aborting the process, after seconds of last resorts. */
 const BOMB = `const all = []; for (;;) all.push(new Array(1000).fill(all.length));`;
 

@@ -112,11 +112,11 @@ describe("creel tail", () => {
   });
 
   it("writes one line per fact, aligned, and nothing in it orders the terminal anything", () => {
-    const now = new Date("2026-01-02T03:04:05.678Z");
+    const stamp = { seq: 1, at: Date.parse("2026-01-02T03:04:05.678Z") };
     const pen = { paint: (_: unknown, text: string) => text };
     const text = 'a\n"b"\u001b[31m\u009b31m';
     const lines = [
-      factLine("log", { plugin: "p", level: "info", text, runId: undefined }, pen, now),
+      factLine("log", { plugin: "p", level: "info", text, runId: undefined, ...stamp }, pen),
       factLine(
         "call",
         {
@@ -124,11 +124,11 @@ describe("creel tail", () => {
           hook: "agent_end",
           chain: { rootRunId: "r", depth: 0, path: [], runIds: [] },
           call: { plugin: "p", priority: 0, status: "timeout", wallMs: 12, cpuMs: 1 },
+          ...stamp,
         },
         pen,
-        now,
       ),
-      factLine("restart", { why: "it died", lanes: [0], culprit: undefined }, pen, now),
+      factLine("restart", { why: "it died", lanes: [0], culprit: undefined, ...stamp }, pen),
     ];
     expect(lines).toEqual([
       String.raw`03:04:05.678 log        p                    info        a\n"b"\u001b[31m\u009b31m`,

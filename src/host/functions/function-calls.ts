@@ -1,4 +1,5 @@
 /** Trusted side: how the gateway calls the functions that plugins have declared. */
+import { randomUUID } from "node:crypto";
 import type { FunctionKind, FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { Functions } from "./functions.ts";
 import type { Logger } from "../report/log.ts";
@@ -9,6 +10,9 @@ export type FunctionTarget = { readonly plugin?: string } & (
   | { readonly tool: string }
   | { readonly command: string }
   | { readonly method: string }
+  // By its path.
+  | { readonly route: string }
+  | { readonly cli: string }
   // Of its plugin's schedule: it runs now, whenever it is due.
   | { readonly job: string }
 );
@@ -43,9 +47,12 @@ export class FunctionCalls {
     const began = (run: number, plugin: string): void => {
       if (onUpdate) ends = this.updates.listen(run, plugin, (update) => this.#tell(onUpdate, update));
     };
-    const context = { ...ctx, ...(onUpdate && { wantsUpdates: true }) };
+    // A job gets its data as the text in which the schedule keeps it, and is due now.
+    const job = kind === "job" ? { id: name, dueAt: Date.now(), occurrence: randomUUID() } : {};
+    const data = kind === "job" ? JSON.stringify(argument ?? null) : argument;
+    const context = { ...job, ...ctx, ...(onUpdate && { wantsUpdates: true }) };
     try {
-      return await this.#functions.call(target.plugin, kind, name, [argument], { signal, context, began });
+      return await this.#functions.call(target.plugin, kind, name, [data], { signal, context, began });
     } finally {
       ends?.();
     }
@@ -64,5 +71,7 @@ export class FunctionCalls {
 function named(target: FunctionTarget): [kind: FunctionKind, name: string] {
   if ("tool" in target) return ["tool", target.tool];
   if ("command" in target) return ["command", target.command];
-  return "method" in target ? ["method", target.method] : ["job", target.job];
+  if ("method" in target) return ["method", target.method];
+  if ("route" in target) return ["route", target.route];
+  return "cli" in target ? ["cli", target.cli] : ["job", target.job];
 }

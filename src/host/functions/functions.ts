@@ -1,5 +1,5 @@
 /**
- * Trusted side: the functions that plugins declare for the host to call: tools, commands, gateway methods, services, jobs. Declarations are
+ * Trusted side: the functions that plugins declare for the host to call: tools, commands, gateway methods, HTTP routes, command lines, services, jobs. Declarations are
  * checked here; a call is a run of one handler, so budgets, breaker, causes and the loss of a sandbox work as in every run.
  */
 import { FUNCTION_ABOUT, FUNCTION_HOOKS, FUNCTION_KINDS } from "../../protocol/messages/functions.ts";
@@ -51,7 +51,7 @@ interface Kept extends DeclaredFunction {
 }
 
 /** Kinds whose names all plugins share. The name of a service or a job is local to its plugin. */
-const SHARED: ReadonlySet<FunctionKind> = new Set<FunctionKind>(["tool", "command", "method"]);
+const SHARED: ReadonlySet<FunctionKind> = new Set<FunctionKind>(["tool", "command", "method", "route", "cli"]);
 const KINDS: ReadonlySet<string> = new Set(FUNCTION_KINDS);
 /** Users and models write these names, so they have no blanks. */
 const NAME = /^[^\s\p{Cc}]+$/u;
@@ -111,7 +111,6 @@ export class Functions {
         priority: 0,
         filter: undefined,
         needsAuthority: false,
-        seesContext: true,
         isReentrant: false,
         isDurable: false,
         budget: callBudget(FUNCTION_HOOKS[kind], plugin.hooks, options),

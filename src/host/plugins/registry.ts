@@ -30,8 +30,6 @@ export interface Handler {
   readonly filter: Readonly<Partial<Record<FilterOption, ReadonlySet<string>>>> | undefined;
   /** Only in a run's authorized phase; see HookDefinition.authority. */
   readonly needsAuthority: boolean;
-  /** Does it take a context? Otherwise none is sent. */
-  readonly seesContext: boolean;
   /** Is it called for runs that its own plugin caused? */
   readonly isReentrant: boolean;
   /** It asked for durable events, and the operator allows it. */
@@ -51,9 +49,6 @@ export interface Handler {
 export type Plan = readonly Handler[];
 
 const NO_HANDLERS: Plan = [];
-
-/** The number of parameters of a handler that sees event and context. */
-const BOTH = 2;
 
 interface Listed extends Handler {
   /** What it was registered for: a hook, or a family of internal events. */
@@ -104,7 +99,7 @@ export class Registry {
   set(plugin: Plugin, home: Home, registration: Pick<Registration, "handlers">, absent?: CallError): string[] {
     const diagnostics: string[] = [];
     const listed: Listed[] = [];
-    for (const [index, { hook: key, options, sees = BOTH, function: declared }] of registration.handlers.entries()) {
+    for (const [index, { hook: key, options, function: declared }] of registration.handlers.entries()) {
       // A function, not a handler; see functions.ts.
       if (declared) continue;
       const hook = this.hook(key);
@@ -131,7 +126,6 @@ export class Registry {
         priority: options.priority ?? 0,
         filter: filterOf(options),
         needsAuthority: options.requiresToolAuthority === true,
-        seesContext: sees === BOTH,
         isReentrant: options.reentrant === true,
         isDurable: asksDurable && plugin.hooks?.durable === true && hook!.kind === "observe",
         budget,
@@ -162,7 +156,6 @@ export class Registry {
       priority: 0,
       filter: undefined,
       needsAuthority: false,
-      seesContext: false,
       isReentrant: false,
       isDurable: false,
       budget: callBudget(Object.values(this.#hooks)[0]!, plugin.hooks, {}),

@@ -24,7 +24,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** Left out, wherever they stand. */
-const LEFT_OUT: ReadonlySet<string> = new Set(["env", "grants", "secrets"]);
+const LEFT_OUT: ReadonlySet<string> = new Set(["env", "grants", "permissions", "secrets"]);
 
 const USER_INFO = /(\/\/)[^/@\s]+@/g;
 const SECRET_PARAMETER = /([?&][^=&#\s]*(?:key|token|secret|sig|passw|auth)[^=&#\s]*=)[^&#\s]+/gi;

@@ -1,6 +1,6 @@
 /**
  * Functions that a plugin declares while it registers, for the host to call later: tools, commands, gateway methods,
- * services, jobs. A call of one travels like a run of one handler, with the same budgets, so each kind has the
+ * HTTP routes, command lines, services, jobs. A call of one travels like a run of one handler, with the same budgets, so each kind has the
  * definition of a hook. They are no hooks, though: plugins cannot listen to them, and the catalog does not list them.
  */
 import * as z from "zod";
@@ -9,7 +9,7 @@ import { LIMITS } from "../limits.ts";
 import type { CallError } from "../outcome.ts";
 import type { CallStatus } from "./host-lane.ts";
 
-export const FUNCTION_KINDS = ["tool", "command", "method", "service", "job"] as const;
+export const FUNCTION_KINDS = ["tool", "command", "method", "route", "cli", "service", "job"] as const;
 export type FunctionKind = (typeof FUNCTION_KINDS)[number];
 
 const event = z.object({ args: z.array(z.unknown()) });
@@ -26,6 +26,8 @@ export const FUNCTION_HOOKS = {
   tool: definition("tool", "A tool for agents.", LIMITS.plugin.functionWallMs),
   command: definition("command", "A command for users.", LIMITS.plugin.functionWallMs),
   method: definition("method", "A method of the gateway.", LIMITS.plugin.functionWallMs),
+  route: definition("route", "A path of the gateway's HTTP server.", LIMITS.plugin.functionWallMs),
+  cli: definition("cli", "A command line for the operator.", LIMITS.plugin.functionWallMs),
   service: definition("service", "Something that is started with the host and stopped with it.", LIMITS.call.awaitedWallMs),
   job: definition("job", "Work at a later time.", LIMITS.plugin.functionWallMs),
 } as const satisfies Record<FunctionKind, unknown>;
@@ -48,6 +50,9 @@ export const FUNCTION_ABOUT = {
     requireAuth: z.boolean().optional(),
   }),
   method: z.object({ scope: z.string().max(LIMITS.call.nameChars).optional() }),
+  /** Its name is the path. `auth: "plugin"`: the gateway lets everybody through, and the plugin checks. */
+  route: z.object({ auth: z.enum(["gateway", "plugin"]), match: z.enum(["exact", "prefix"]) }),
+  cli: z.object({ description: text.optional() }),
   service: z.object({}),
   job: z.record(z.string(), z.unknown()).refine(isShallow, "it nests too deep"),
 } as const satisfies Record<FunctionKind, z.ZodType>;

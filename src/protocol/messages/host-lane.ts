@@ -184,6 +184,8 @@ const stalled = z.object({
   /** CPU time of the thread since it was first seen there. Missing if the kernel does not report it. */
   cpuMs: z.number().nonnegative().optional(),
   isAsleep: z.boolean().optional(),
+  /** Its CPU time was over, and it was told to stop. */
+  isStopped: z.boolean().optional(),
   /** Memory that the thread touched for the first time in this turn, by the kernel's count of page faults. */
   touchedBytes: count.optional(),
 });

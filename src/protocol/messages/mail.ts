@@ -13,7 +13,7 @@ import { NumberReader } from "./number-reader.ts";
  * The lane's entries into a cell beside calls and mail: the first argument of `enter`.
  * src/sandbox/guest/boot/entries.ts lists them in this order.
  */
-export const ENTRY = { load: 0, dispatchSync: 1, invoke: 2, tick: 3, response: 4, abandon: 5, drainMail: 6, batch: 7 } as const;
+export const ENTRY = { load: 0, dispatchSync: 1, invoke: 2, tick: 3, response: 4, abandon: 5, drainMail: 6 } as const;
 
 /**
  * What entering a cell returns at once. A text that starts with "!" is an error, any other is the result's JSON. A
@@ -50,8 +50,6 @@ export const MAIL = {
   clear: "c",
   /** a = request; body = service, newline, arguments as JSON */
   request: "q",
-  /** a = how many calls of a batch were started. Their answers are the items before it, in their order. */
-  begun: "b",
 } as const;
 
 export interface MailItem {

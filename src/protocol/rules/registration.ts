@@ -42,8 +42,6 @@ export const registration = z.object({
         /** A hook, or the kind of a function. */
         hook: name,
         options: handlerOptions,
-        /** How many of its arguments, event and context, it can see. Unset: both. */
-        sees: z.int().min(0).max(2).optional(),
         /** Set for functions, see messages/functions.ts. `about` is checked where the function is registered. */
         function: z.object({ name, about: z.unknown() }).optional(),
       }),

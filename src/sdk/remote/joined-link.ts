@@ -9,6 +9,7 @@ import { OFFERS } from "../../protocol/serve.ts";
 import type { Offer, ServeMethod, ServeState } from "../../protocol/serve.ts";
 import type { ApprovalQuestion } from "../../host/run/approvals/question.ts";
 import type { Logger } from "../../host/report/log.ts";
+import type { AgentEmission, TurnInjection } from "../../host/services/session/agent-turns.ts";
 import type { SessionPatch } from "../../host/services/session/session.ts";
 import type { OpenOptions } from "../options.ts";
 import type { HostLink, LinkOptions, Question, RequestOptions } from "./host-link.ts";
@@ -149,6 +150,8 @@ export class JoinedLink {
     const answers: Record<Offer, () => unknown> = {
       getSession: () => gateway.getSession?.(params.key as string),
       patchSession: () => gateway.patchSession?.(params.patch as SessionPatch, params.by as { plugin?: string }),
+      enqueueInjection: () => gateway.enqueueInjection?.(params.injection as TurnInjection, params.by as { plugin: string }),
+      emitAgentEvent: () => gateway.emitAgentEvent?.(params.event as AgentEmission, params.by as { plugin: string }),
       requestApproval: () => gateway.requestApproval?.(params as unknown as ApprovalQuestion, { signal }),
     };
     return await answers[ask]();

@@ -17,6 +17,8 @@ import type {
   LedgerEntry,
   LedgerFilter,
   PendingApproval,
+  RecentFact,
+  RecentFilter,
   RunDetail,
   RunRecord,
 } from "../../protocol/live-report.ts";
@@ -241,6 +243,14 @@ class RemoteHost implements Host {
     return this.#known().methods as unknown as DeclaredFunction<"method">[];
   }
 
+  routes(): DeclaredFunction<"route">[] {
+    return this.#known().routes as unknown as DeclaredFunction<"route">[];
+  }
+
+  commandLines(): DeclaredFunction<"cli">[] {
+    return this.#known().commandLines as unknown as DeclaredFunction<"cli">[];
+  }
+
   services(): ServiceReport[] {
     return this.#known().services as unknown as ServiceReport[];
   }
@@ -265,6 +275,10 @@ class RemoteHost implements Host {
 
   async runDetail(runId: string): Promise<RunDetail | undefined> {
     return ((await this.#request("runDetail", { runId })) as RunDetail | null) ?? undefined;
+  }
+
+  async recentFacts(filter: RecentFilter = {}): Promise<RecentFact[]> {
+    return (await this.#request("recentFacts", filter)) as RecentFact[];
   }
 
   async stats(): Promise<HostStats> {

@@ -36,7 +36,7 @@ import type { HarnessRequest, HarnessServer } from "./network.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
 
 /** What an operator would set for the plugin. */
-type Settings = Pick<PluginSpec, "config" | "grants" | "hooks" | "limits" | "env" | "required">;
+type Settings = Pick<PluginSpec, "config" | "permissions" | "grants" | "hooks" | "limits" | "env" | "required">;
 
 export interface HarnessOptions extends Settings {
   /** The plugin's folder or file, such as `import.meta.dirname`; or its source. */
@@ -181,7 +181,7 @@ export class Harness implements AsyncDisposable {
 
   /** Runs a hook, as the gateway does. Then `logs` has what the handlers logged until they answered. */
   async run<N extends HookName>(hook: N, event: EventOf<Catalog[N]>, ctx?: ContextOf<Catalog[N]>): Promise<Outcome<ResultOf<Catalog[N]>>> {
-    return this.#sound(this.host.run(hook, event, ctx));
+    return this.#told(hook, this.host.run(hook, event, ctx));
   }
 
   /** Emits an event. A gateway does not wait for its observers; a test can. */
@@ -190,7 +190,7 @@ export class Harness implements AsyncDisposable {
     event: EventOf<Catalog[N]>,
     ctx?: ContextOf<Catalog[N]>,
   ): Promise<Outcome> {
-    return this.#sound(this.host.run(hook, event, ctx));
+    return this.#told(hook, this.host.run(hook, event, ctx));
   }
 
   /** Calls a tool, a command or a gateway method that the plugin has declared. */
@@ -282,6 +282,17 @@ export class Harness implements AsyncDisposable {
     const text = JSON.stringify(v8Coverage(await this.#coverage.take(this.id)));
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, `coverage-${process.pid}-${Date.now()}-${this.#host.id}.json`), text);
+  }
+
+  /** Also prints the calls that failed: a test that expects something else would only say what is missing. */
+  async #told<T extends Pick<Outcome, "calls">>(hook: string, work: Promise<T>): Promise<T> {
+    const outcome = await this.#sound(work);
+    for (const { plugin, error } of outcome.calls)
+      if (error)
+        process.stderr.write(
+          `creel: ${plugin} failed in ${hook}: ${error.message}${error.at === undefined ? "" : ` (${error.at})`}\n  Fix: ${ERRORS[error.code].fix}\n`,
+        );
+    return outcome;
   }
 
   async #sound<T>(work: Promise<T>): Promise<T> {

@@ -54,7 +54,6 @@ function inputOf(row: readonly Played[], failure: "open" | "closed"): RunInput {
       options: {},
       filter: isElsewhere ? { matcher: new Set(["read"]) } : undefined,
       needsAuthority: false,
-      seesContext: true,
       isReentrant: false,
       isDurable: false,
       budget: { wallMs: { value: 1_000, origin: "catalog" }, cpuMs: { value: 100, origin: "catalog" } },

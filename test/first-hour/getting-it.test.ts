@@ -1,15 +1,16 @@
 /**
- * A Node that is too old hears one sentence, from whatever it was started with: the command, an import, an installation. Tried with the package as it is shipped
- * and an older Node of this machine; where there is none, these tests are skipped, and only the sentence itself is tested.
+ * Getting Creel (G1 to G5 of the report): a Node that is too old hears one sentence, from whatever it was started with; a good one runs the packed
+ * package. Tried with an older Node of this machine; where there is none, those tests are skipped, and only the sentence itself is tested.
  */
 import { execFile, execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { writeEntries } from "../../scripts/entries.ts";
 import { nodeProblem } from "../../src/node-version.ts";
-import { folder, linkModules } from "../support/files.ts";
+import { folder } from "../support/files.ts";
+import { packedCreel } from "../support/packed.ts";
+import { Person } from "./person.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 const SENTENCE = /Creel needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install it with: npm install node@24 \(or nvm install 24\)/;
@@ -57,18 +58,12 @@ it.each(["23.11.1", "20.20.2", "9.0.0"])("Node %s is told what is needed, what i
 });
 
 describe.skipIf(old === undefined)("an older Node, if this machine has one", () => {
-  const shipped = folder({});
+  let shipped = "";
   beforeAll(async () => {
-    copyFileSync(join(REPOSITORY, "package.json"), join(shipped, "package.json"));
-    linkModules(shipped);
-    const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
-    await promisify(execFile)(tsc, ["-p", join(REPOSITORY, "tsconfig.build.json"), "--outDir", join(shipped, "dist")]);
-    await writeEntries(join(shipped, "dist"));
-    mkdirSync(join(shipped, "scripts"));
-    copyFileSync(join(REPOSITORY, "scripts/preinstall.cjs"), join(shipped, "scripts/preinstall.cjs"));
+    shipped = (await packedCreel()).root;
   }, 180_000);
 
-  it.each(["doctor", "serve", "install", "list", "demo", "--help", "--version"])("creel %s says it, and nothing else", async (verb) => {
+  it.each(["doctor", "serve", "install", "list", "demo", "--help", "--version"])("G4 creel %s says it, and nothing else", async (verb) => {
     const { code, stdout, stderr } = await run(old!, [join(shipped, "dist/cli/main.js"), verb], shipped);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(new RegExp(`^creel: ${SENTENCE.source}\n$`));
@@ -77,7 +72,8 @@ describe.skipIf(old === undefined)("an older Node, if this machine has one", () 
   it.each([
     ["import", "entry.js"],
     ["import of creel/testing", "testing-entry.js"],
-  ])("an %s says it instead of what it cannot parse", async (_, entry) => {
+    ["import of creel/console", "console-entry.js"],
+  ])("G4 an %s says it instead of what it cannot parse", async (_, entry) => {
     const { code, stderr } = await run(
       old!,
       ["--input-type=module", "-e", `import ${JSON.stringify(join(shipped, "dist", entry))};`],
@@ -94,7 +90,7 @@ describe.skipIf(old === undefined)("an older Node, if this machine has one", () 
   });
 
   it.skipIf(!hasNpm)(
-    "npm install says it and ends, before anything that it brings along is built",
+    "G2 npm install says it and ends, before anything that it brings along is built",
     async () => {
       const packed = JSON.parse(readFileSync(join(shipped, "package.json"), "utf8")) as Record<string, unknown>;
       // Without packages from a registry; one that has something to build stands for them.
@@ -125,11 +121,38 @@ describe.skipIf(old === undefined)("an older Node, if this machine has one", () 
     120_000,
   );
 
-  it("in Creel's own repository an installation goes on: it brings the right Node along", async () => {
+  it("G1 in Creel's own repository an installation goes on: it brings the right Node along", async () => {
+    // What `npm start` runs first has to be read by the old Node, too. It is not run: it would install.
+    expect(await run(old!, ["--check", join(REPOSITORY, "scripts/setup.mjs")], REPOSITORY)).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(await run(old!, [join(REPOSITORY, "scripts/preinstall.cjs")], REPOSITORY)).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 });
 
 it.skipIf(old !== undefined)("no older Node was found on this machine: only the sentence was tested", () => {
   expect(old).toBeUndefined();
+});
+
+it("G3 the tarball is small, has no sources and tests, and runs where only its dependencies are", { timeout: 120_000 }, async () => {
+  const me = await Person.begin();
+  const { root, tarball, version } = await packedCreel();
+  expect(await me.creel("--version")).toMatchObject({ code: 0, out: `${version}\n` });
+  expect(statSync(tarball).size).toBeLessThan(3_500_000);
+  expect(globSync(["src", "test", "**/*.test.ts"], { cwd: root })).toEqual([]);
+});
+
+it("G5 the README says how to install it, and how to run it before it is published", () => {
+  const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
+  const [, install = ""] = /^## Install\n([^]*?)^## /m.exec(readme) ?? [];
+  for (const words of ["npm install node@24 creel", "npx creel", "npm pack"]) expect(install).toContain(words);
+});
+
+it("every number of the report is a check of this folder", () => {
+  const texts = globSync("*.test.ts", { cwd: import.meta.dirname }).map((file) => readFileSync(join(import.meta.dirname, file), "utf8"));
+  const named = new Set(
+    texts.flatMap((text) => Array.from(text.matchAll(/"((?:[GOAD]\d+ )+)/g), ([, all]) => all!.trim().split(" ")).flat()),
+  );
+  const wanted = Object.entries({ G: 5, O: 15, A: 11, D: 9 }).flatMap(([letter, last]) =>
+    Array.from({ length: last }, (_, at) => `${letter}${at + 1}`),
+  );
+  expect(wanted.filter((number) => !named.has(number))).toEqual([]);
 });

@@ -1,0 +1,98 @@
+/** The rules of the house, as AGENTS.md and docs/architecture.md state them. They keep it readable for somebody who has never seen it. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+/** One row per error or limit: a table is read by searching, not from top to bottom. */
+const TABLES = new Set(["src/protocol/errors.ts", "src/protocol/limits.ts"]);
+const MAX_FILES = 18;
+const MAX_LINES = 350;
+const MAX_WALK = { files: 32, returns: 12 };
+
+/** Words of an earlier private language. `docs/adr` and the notes on performance tell history, and may use them. */
+const RETIRED =
+  /\b(vigil|linger(s|ed|ing)?|letterbox|theyLook|isWatched|stayAwake|nursery|errands?|waiting room|furnish(es|ed)?|lastWords|berth|condemn(s|ed)?|sleepers|wakesFor|standIns?|isCalm|OneByOne|SideBySide|HotRun|undress|rehears(al|e|ed|es)|courier|strangers?|held turn|tally)\b/gi;
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+describe("a folder of src", () => {
+  it(`holds at most ${MAX_FILES} files`, () => {
+    const counts = Map.groupBy(filesBelow("src"), (file) => file.slice(0, file.lastIndexOf("/")));
+    const crowded = [...counts].filter(([, files]) => files.length > MAX_FILES).map(([folder, files]) => `${folder}: ${files.length}`);
+    expect(crowded).toEqual([]);
+  });
+
+  it("is on the map in AGENTS.md, if it is a room", () => {
+    const map = readFileSync(join(ROOT, "AGENTS.md"), "utf8");
+    const rooms = readdirSync(join(ROOT, "src")).filter((name) => statSync(join(ROOT, "src", name)).isDirectory());
+    expect(rooms.filter((room) => !["text", "os"].includes(room) && !map.includes(`src/${room}`))).toEqual([]);
+  });
+});
+
+describe("a file of src", () => {
+  it(`has at most ${MAX_LINES} lines, tables aside`, () => {
+    const long = filesBelow("src")
+      .filter((file) => /\.tsx?$/.test(file) && !TABLES.has(file))
+      .map((file) => ({ file, lines: readFileSync(join(ROOT, file), "utf8").split("\n").length - 1 }))
+      .filter(({ lines }) => lines > MAX_LINES);
+    expect(long).toEqual([]);
+  });
+
+  it("opens with a comment that says where it runs or what it is for", () => {
+    const silent = filesBelow("src").filter(
+      (file) => /\.tsx?$/.test(file) && !/^(#!.*\n)?\s*\/[*/]/.test(readFileSync(join(ROOT, file), "utf8")),
+    );
+    expect(silent).toEqual([]);
+  });
+});
+
+it("no retired word is left in src, the documents or the templates", () => {
+  const documents = filesBelow("docs").filter(
+    (file) => file.endsWith(".md") && !file.startsWith("docs/adr/") && file !== "docs/performance-notes.md",
+  );
+  const found = [...filesBelow("src"), ...documents, "README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((file) =>
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(RETIRED)].map(([word]) => `${file}: ${word}`),
+  );
+  expect(found).toEqual([]);
+});
+
+describe("the walk of before_tool_call in docs/architecture.md", () => {
+  const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const drawing = page.slice(page.indexOf("## The walk of before_tool_call")).match(/```\n([\s\S]*?)```/)![1]!;
+  const steps = stepsOf(drawing);
+
+  it("names files that exist", () => {
+    const all = new Set(filesBelow("src"));
+    expect(steps.filter((file) => !all.has(file))).toEqual([]);
+  });
+
+  it(`visits at most ${MAX_WALK.files} files and comes back to a folder at most ${MAX_WALK.returns} times, and the page says the numbers`, () => {
+    const files = new Set(steps).size;
+    const folders = steps.map((file) => file.slice(0, file.lastIndexOf("/"))).filter((folder, at, list) => folder !== list[at - 1]);
+    const returns = folders.filter((folder, at) => folders.indexOf(folder) < at).length;
+    expect(files).toBeLessThanOrEqual(MAX_WALK.files);
+    expect(returns).toBeLessThanOrEqual(MAX_WALK.returns);
+    expect(page).toContain(`That is ${files} files, with ${returns} returns`);
+  });
+});
+
+/** A line is a folder, indented below the folder that it belongs to, and the files in it. */
+function stepsOf(text: string): string[] {
+  const steps: string[] = [];
+  let outer = "";
+  for (const line of text.split("\n")) {
+    const [, indent, folders, names] = line.match(/^(\s*)([\w/]+\/(?: [\w]+\/)*)\s+(.+)$/) ?? [];
+    if (!folders || !names) continue;
+    if (indent === "") outer = folders.split(" ")[0]!;
+    const inner = indent === "" ? folders.split(" ") : folders.split(" ").map((folder) => outer + folder);
+    const files = [...names.matchAll(/(?<=^|→ |, )[\w/-]+\.ts/g)].map(([file]) => file);
+    for (const [at, file] of files.entries()) steps.push(`src/${inner[Math.min(at, inner.length - 1)]}${file}`);
+  }
+  return steps;
+}
