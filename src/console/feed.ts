@@ -60,29 +60,39 @@ export class Feed implements Disposable {
   async join(response: ServerResponse, scopes: readonly string[], since: { readonly seq: number; readonly host: string }): Promise<void> {
     const reader = new Reader(response, () => this.#leave(reader));
     const { id } = this.#host;
-    const [runs, approvals, recent] = (await this.#orAway(() =>
+    const found = await this.#orAway(() =>
       Promise.all([
         this.#host.runs({ ...(since.host === id && { since: since.seq }), limit: LIMITS.console.runsAtOnce }),
         this.#host.pendingApprovals(),
         this.#host.recentFacts(),
       ]),
-    )) ?? [[], [], []];
+    );
+    const [runs, approvals, recent] = found ?? [[], [], []];
     if (response.destroyed) return;
     const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
+    const flying = runs.filter(({ wallMs }) => wallMs === undefined);
+    const plugins = this.#plugins();
     reader.latest("hello", () => ({
       hello: { host: id, scopes, now: Date.now(), beatMs: LIMITS.console.beatMs, hasTools: this.#hasTools },
       away: this.#away,
       runs: ended.map(slim),
-      flying: runs.filter(({ wallMs }) => wallMs === undefined).map(slim),
-      plugins: this.#plugins(),
+      flying: flying.map(slim),
+      plugins,
       approvals,
       stats: this.#stats,
       incidents: this.#incidents.all(),
       logs: recent.flatMap(({ event, fact }) => (event === "log" ? [fact] : [])),
     }));
     // The other readers go on from where they are: a run that comes twice is the same run to a page.
-    this.#seq = this.#readers.size === 0 ? (ended.at(-1)?.seq ?? 0) : Math.min(this.#seq, ended.at(-1)?.seq ?? this.#seq);
+    const seen = ended.at(-1)?.seq ?? (since.host === id ? since.seq : 0);
+    this.#seq = this.#readers.size === 0 ? seen : Math.min(this.#seq, seen);
     this.#hostId = id;
+    // The next change is measured against what this page was just told, so the others are told it as well.
+    if (found) {
+      this.#tellFlying(flying);
+      this.#tellLatest("approvals", { approvals });
+      this.#tellLatest("plugins", { plugins });
+    }
     this.#readers.add(reader);
     this.#start();
   }
@@ -142,9 +152,13 @@ export class Feed implements Disposable {
     const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
     if (ended.length > 0) {
       this.#seq = ended.at(-1)!.seq;
-      this.#tell(lineOf({ runs: ended.map(slim), ...(ended.length >= LIMITS.console.runsAtOnce && { more: true }) }), ended.length);
+      // A page counts the runs that it did not get: they have numbers.
+      this.#tell(lineOf({ runs: ended.map(slim) }), 0);
     }
-    const flying = runs.filter(({ wallMs }) => wallMs === undefined);
+    this.#tellFlying(runs.filter(({ wallMs }) => wallMs === undefined));
+  }
+
+  #tellFlying(flying: readonly RunRecord[]): void {
     const ids = flying.map(({ runId }) => runId).join();
     if (ids === this.#flying) return;
     this.#flying = ids;

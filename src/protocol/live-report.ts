@@ -41,6 +41,8 @@ export interface RecordedCall extends Call {
 export interface RunRecord extends Stamp {
   readonly runId: string;
   readonly hook: string;
+  /** Of a run that has ended: how many runs of this host had, with this one. A reader sees by it how many it has missed. */
+  readonly number?: number;
   readonly wallMs?: number;
   /** Of `wallMs`: how long lazy plugins took to load. */
   readonly activateMs?: number;

@@ -136,7 +136,7 @@ function take(line: Line): void {
   if (line.beat !== undefined) store.setHostClock(line.beat);
   if (line.away !== undefined) store.away.value = line.away ?? undefined;
   if (line.runs) store.addRuns(line.runs);
-  if (line.flying) store.flying.value = line.flying;
+  if (line.flying) store.setFlying(line.flying);
   if (line.plugins) store.plugins.value = line.plugins;
   if (line.approvals) store.approvals.value = line.approvals;
   if (line.stats) store.stats.value = line.stats;

@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 import { follow, signIn } from "./connection.ts";
 import { Command, Empty, T } from "./parts.tsx";
 import { followAddress, go, href, route } from "./route.ts";
-import { approvals, away, connection, dropped, hostId, mayAct, scopes, stats } from "./store.ts";
+import { approvals, away, connection, dropped, hostId, mayAct, missed, scopes, stats } from "./store.ts";
+import { count } from "./text.ts";
 import { Approvals } from "./views/approvals.tsx";
 import { Incidents, Logs } from "./views/incidents.tsx";
 import { Measurements } from "./views/measurements.tsx";
@@ -126,6 +127,16 @@ function Banner() {
     return (
       <p class="banner bad" role="alert">
         The host does not answer: <T text={away.value} max={300} />. What you see is old. The page goes on when the host is back.
+      </p>
+    );
+  if (missed.value > 0)
+    return (
+      <p class="banner missed">
+        {count(missed.value, "run")} ended while this page was away or too slow, more than it can be told afterwards: they are missing from the
+        list. The audit log has those of them that were blocked or failed.{" "}
+        <button class="link" onClick={() => (missed.value = 0)}>
+          ok
+        </button>
       </p>
     );
   if (dropped.value > 0)

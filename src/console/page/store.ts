@@ -33,8 +33,10 @@ export const mayAct = computed(() => scopes.value.includes("act"));
 /** The console has the project's files: it can replay, and change what is installed. */
 export const hasTools = signal(false);
 export const mayUseTools = computed(() => hasTools.value && mayAct.value);
-/** Things that this page was too slow for. */
+/** Log lines and incidents that this page was too slow for. */
 export const dropped = signal(0);
+/** Runs that ended while this page was followed or away, and that it was not told. */
+export const missed = signal(0);
 export const stats = signal<HostStats | undefined>(undefined);
 export const plugins = signal<readonly Report[]>([]);
 export const approvals = signal<readonly PendingApproval[]>([]);
@@ -49,6 +51,8 @@ export const runsVersion = signal(0);
 const known = new Set<string>();
 /** For the next connection: what it need not tell again. */
 export const last = { seq: 0, host: "" };
+/** Of the latest run that is known here; undefined: none is, and so none was missed. */
+let lastNumber: number | undefined;
 
 /** The host's clock minus this page's. */
 let offsetMs = 0;
@@ -61,15 +65,29 @@ setInterval(() => {
   if (!document.hidden) now.value = hostNow();
 }, 1_000);
 
+/** The oldest first. */
 export function addRuns(more: readonly RunRecord[]): void {
   for (const run of more) {
+    countMissed(run);
     last.seq = Math.max(last.seq, run.seq);
     if (known.has(run.runId)) continue;
     known.add(run.runId);
     runs.push(run);
   }
   if (runs.length > MAX_RUNS) for (const { runId } of runs.splice(0, runs.length - MAX_RUNS)) known.delete(runId);
-  if (more.length > 0) runsVersion.value += 1;
+  if (more.length === 0) return;
+  setFlying(flying.value);
+  runsVersion.value += 1;
+}
+
+/** Without those whose end is known: they are in the list already. */
+export function setFlying(runsInFlight: readonly RunRecord[]): void {
+  flying.value = runsInFlight.filter(({ runId }) => !known.has(runId));
+}
+
+function countMissed({ number = 0 }: RunRecord): void {
+  if (lastNumber !== undefined && number > lastNumber + 1) missed.value += number - lastNumber - 1;
+  lastNumber = Math.max(lastNumber ?? 0, number);
 }
 
 /** Another host answers: its runs are other runs. */
@@ -79,6 +97,7 @@ export function setHost(id: string): void {
     runs.length = 0;
     known.clear();
     last.seq = 0;
+    lastNumber = undefined;
     samples.value = [];
     runsVersion.value += 1;
   }

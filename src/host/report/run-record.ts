@@ -23,10 +23,11 @@ export function chainOf({ rootRunId, depth, path, runIds, by }: Chain): Recorded
   return { rootRunId, depth, path, runIds, ...(by !== undefined && { by }) };
 }
 
-export function endedRecord({ seq, input, outcome, endedMs }: EndedRun): RunRecord {
+export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun): RunRecord {
   const approval = outcome?.approval;
   return {
     ...recordOf(seq, input),
+    number,
     wallMs: endedMs - input.startedMs,
     ...(outcome && { decision: outcome.decision }),
     ...(outcome?.by !== undefined && { by: outcome.by }),

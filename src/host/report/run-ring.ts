@@ -9,6 +9,8 @@ import type { RunInput } from "../run/run-input.ts";
 /** A run that has ended. */
 export interface EndedRun {
   readonly seq: number;
+  /** How many runs of this host had ended, with this one. */
+  readonly number: number;
   readonly input: RunInput;
   /** Undefined: the gateway aborted it. */
   readonly outcome: Outcome | undefined;
@@ -38,7 +40,7 @@ export class RunRing {
     // Characters may take two bytes, and the event exists as an object as well.
     const bytes = RUN_BYTES + 4 * (input.eventText.length + input.contextText.length) + answerBytes(input);
     if (this.#added - this.#gone === this.#slots.length) this.#drop();
-    this.#slots[this.#added % this.#slots.length] = { seq, input, outcome, endedMs, bytes };
+    this.#slots[this.#added % this.#slots.length] = { seq, number: this.#added + 1, input, outcome, endedMs, bytes };
     this.#added += 1;
     this.#bytes += bytes;
     while (this.#bytes > this.#maxBytes) this.#drop();
