@@ -12,6 +12,7 @@ const EMPTY: Omit<PluginStats, "duration"> = {
   plugin: "other",
   status: "",
   calls: [],
+  hooks: [],
   cpuSeconds: 0,
   cpuRatio: 0,
   heapBytes: 0,

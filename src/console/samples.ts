@@ -3,33 +3,34 @@
  * added: rates and quantiles of that interval, not since the host opened.
  */
 import { LIMITS } from "../protocol/limits.ts";
-import type { Histogram, HostStats } from "../protocol/live-report.ts";
+import type { HostStats } from "../protocol/live-report.ts";
+import { hookSamples } from "./hook-samples.ts";
+import type { HookSample } from "./hook-samples.ts";
+import { difference, quantiles, sum } from "./interval.ts";
+import type { Counts, Quantiles } from "./interval.ts";
 
-export interface PluginSample {
+export interface PluginSample extends Quantiles {
   /** Calls per second. */
   readonly calls: number;
-  /** Milliseconds; undefined: it was not called. */
-  readonly p50?: number;
-  readonly p99?: number;
   /** Share of a CPU over the last minute. */
   readonly cpu: number;
   readonly heap?: number;
 }
 
-export interface Sample {
+export interface Sample extends Quantiles {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Runs per second. */
   readonly runs: number;
   /** Of them: how many did not pass. */
   readonly stopped: number;
-  readonly p50?: number;
-  readonly p99?: number;
   readonly inFlight: number;
   /** Bytes of all processes. */
   readonly rss: number;
   /** Delay of the gateway's event loop, in milliseconds. */
   readonly loopP99: number;
+  /** Those that were run. */
+  readonly hooks: Readonly<Record<string, HookSample>>;
   readonly plugins: Readonly<Record<string, PluginSample>>;
 }
 
@@ -55,28 +56,23 @@ export class Samples {
 
 function between(before: HostStats, now: HostStats): Sample {
   const seconds = (now.at - before.at) / 1_000;
+  const hooks = hookSamples(before, now, seconds);
   const ofHook = new Map(before.hooks.map((hook) => [hook.hook, hook]));
-  let runs = 0;
-  let passed = 0;
-  let merged: Counts | undefined;
-  for (const { hook, runs: decided, duration } of now.hooks) {
-    const old = ofHook.get(hook);
-    for (const [decision, count] of Object.entries(decided)) {
-      const more = count - (old?.runs[decision as "pass"] ?? 0);
-      runs += more;
-      if (decision === "pass") passed += more;
-    }
-    merged = sum(merged, difference(old?.duration, duration));
-  }
+  const merged = now.hooks.reduce<Counts | undefined>(
+    (all, { hook, duration }) => sum(all, difference(ofHook.get(hook)?.duration, duration)),
+    undefined,
+  );
+  const total = (pick: (hook: HookSample) => number): number => Object.values(hooks).reduce((all, hook) => all + pick(hook), 0);
   const ofPlugin = new Map(before.plugins.map((plugin) => [plugin.plugin, plugin]));
   return {
     at: now.at,
-    runs: runs / seconds,
-    stopped: (runs - passed) / seconds,
+    runs: total(({ runs }) => runs),
+    stopped: total(({ stopped }) => stopped),
     ...quantiles(merged),
     inFlight: now.inFlight,
     rss: now.processes.reduce((bytes, { rssBytes }) => bytes + rssBytes, 0),
     loopP99: now.eventLoop.p99Ms,
+    hooks,
     plugins: Object.fromEntries(
       now.plugins.map(({ plugin, duration, cpuRatio, heapBytes }) => {
         const added = difference(ofPlugin.get(plugin)?.duration, duration);
@@ -85,39 +81,4 @@ function between(before: HostStats, now: HostStats): Sample {
       }),
     ),
   };
-}
-
-interface Counts {
-  readonly bounds: readonly number[];
-  readonly counts: readonly number[];
-}
-
-function difference(before: Histogram | undefined, { bounds, counts }: Histogram): Counts {
-  return { bounds, counts: counts.map((count, at) => Math.max(0, count - (before?.counts[at] ?? 0))) };
-}
-
-function sum(one: Counts | undefined, other: Counts): Counts {
-  return one ? { bounds: other.bounds, counts: other.counts.map((count, at) => count + (one.counts[at] ?? 0)) } : other;
-}
-
-function quantiles(counts: Counts | undefined): { p50?: number; p99?: number } {
-  const p50 = counts && quantile(counts, 0.5);
-  const p99 = counts && quantile(counts, 0.99);
-  return { ...(p50 !== undefined && { p50 }), ...(p99 !== undefined && { p99 }) };
-}
-
-/** In milliseconds, by the straight line inside its bucket. */
-function quantile({ bounds, counts }: Counts, q: number): number | undefined {
-  const all = counts.reduce((total, count) => total + count, 0);
-  if (all === 0) return undefined;
-  let left = q * all;
-  for (const [at, count] of counts.entries()) {
-    if (count > 0 && left <= count) {
-      const low = at === 0 ? 0 : bounds[at - 1]!;
-      const high = bounds[at] ?? low;
-      return (low + (high - low) * (left / count)) * 1_000;
-    }
-    left -= count;
-  }
-  return bounds.at(-1)! * 1_000;
 }

@@ -109,6 +109,8 @@ export interface PluginStats {
   /** By hook and status. */
   readonly calls: readonly { readonly hook: string; readonly status: string; readonly count: number }[];
   readonly duration: Histogram;
+  /** By hook: calls that took time, and how long they took together, by the wall clock. */
+  readonly hooks: readonly { readonly hook: string; readonly calls: number; readonly seconds: number }[];
   readonly cpuSeconds: number;
   /** Share of a CPU over the last minute, 0 to 1. */
   readonly cpuRatio: number;

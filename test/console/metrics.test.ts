@@ -1,9 +1,14 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { serveConsole } from "creel/console";
 import { openMetrics } from "../../src/console/metrics.ts";
 import { cappedPlugins } from "../../src/console/metric-plugins.ts";
 import type { HostStats, PluginStats } from "../../src/protocol/live-report.ts";
-import { open } from "../support/host.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { folder } from "../support/files.ts";
+import { open, silent } from "../support/host.ts";
 import { lint } from "../support/openmetrics.ts";
 import type { Linted } from "../support/openmetrics.ts";
 
@@ -107,4 +112,86 @@ describe("/metrics", () => {
     );
     expect(complaints).toHaveLength(6);
   });
+});
+
+/** The families of an idle host, with a plugin and nothing that has happened; a new one is added here by hand. */
+const FAMILIES = [
+  "creel_runs",
+  "creel_run_duration_seconds",
+  "creel_runs_in_flight",
+  "creel_calls",
+  "creel_call_duration_seconds",
+  "creel_call_cpu_seconds",
+  "creel_plugin_cpu_ratio",
+  "creel_plugin_heap_bytes",
+  "creel_plugin_heap_limit_bytes",
+  "creel_plugin",
+  "creel_circuit_state",
+  "creel_cell_replacements",
+  "creel_sandbox_restarts",
+  "creel_sandbox_resident_bytes",
+  "creel_lane_waiting_runs",
+  "creel_event_loop_delay_seconds",
+  "creel_approvals_pending",
+  "creel_approvals",
+  "creel_approval_wait_seconds",
+  "creel_fetches",
+  "creel_refusals",
+  "creel_permission_uses",
+  "creel_recursions",
+  "creel_audit_dropped",
+  "creel_log_lines_dropped",
+  "creel_deliveries",
+];
+
+const BUSY = `export default (api) => {
+  api.on("before_tool_call", (event) => {
+    if (event.params.wait) return new Promise((done) => setTimeout(done, 200));
+    let sum = 0;
+    for (let at = 0; at < 3e6; at++) sum += Math.sqrt(at);
+    return { params: { sum } };
+  });
+};`;
+
+it("over HTTP an idle host lists every family, each with a sample, and under load the gauges have its values", async () => {
+  await using host = await open("thread", { plugins: [{ id: "p", source: BUSY }] });
+  const tokenFile = join(folder({}), "token");
+  await using server = await serveConsole(host, { logger: silent, tokenFile });
+  const headers = { authorization: `Bearer ${readFileSync(tokenFile, "utf8").trim()}` };
+  const scraped = async () => {
+    const response = await fetch(`${server.origin}/metrics`, { headers });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("openmetrics-text")]);
+    return linted(await response.text());
+  };
+  const valueOf = (families: Linted["families"], family: string, labels: Record<string, string>): number =>
+    families.get(family)!.find((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))!.value;
+
+  const idle = await scraped();
+  expect([...idle.keys()]).toEqual(FAMILIES);
+  expect([...idle].filter(([, samples]) => samples.length === 0)).toEqual([]);
+  expect([valueOf(idle, "creel_lane_waiting_runs", { lane: "0" }), valueOf(idle, "creel_runs_in_flight", {})]).toEqual([0, 0]);
+
+  const waiting = Array.from({ length: 3 }, () => host.run("before_tool_call", { toolName: "t", params: { wait: true } }));
+  // Not over HTTP, which may take longer than they do.
+  const loaded = linted(openMetrics(await host.stats()));
+  expect([valueOf(loaded, "creel_lane_waiting_runs", { lane: "0" }), valueOf(loaded, "creel_runs_in_flight", {})]).toEqual([3, 3]);
+  await Promise.all(waiting);
+
+  // A lane reports the time of its cells in portions.
+  const portion = LIMITS.lane.cpuReportUs / 1e6;
+  const cpuSeconds = async () => (await host.stats()).plugins[0]!.cpuSeconds;
+  while ((await cpuSeconds()) < 2.5 * portion) await host.run("before_tool_call", { toolName: "t", params: {} });
+  // The gateway itself is busy, and comes round late once.
+  const beganMs = performance.now();
+  while (performance.now() - beganMs < 400);
+  await sleep(2 * LIMITS.report.eventLoopMs);
+  const after = await scraped();
+  const spent = valueOf(after, "creel_call_cpu_seconds", { plugin: "p" });
+  expect(spent).toBeGreaterThanOrEqual(2.5 * portion);
+  // All of it was in the last minute, and all but the last portion was reported.
+  const used = (valueOf(after, "creel_plugin_cpu_ratio", { plugin: "p" }) * LIMITS.blame.cpuShareMs) / 1_000;
+  expect(used).toBeGreaterThan(spent - 1.5 * portion);
+  expect(used).toBeLessThan(spent + 2 * portion);
+  expect(valueOf(after, "creel_event_loop_delay_seconds", { stat: "max" })).toBeGreaterThan(0.25);
+  expect([valueOf(after, "creel_lane_waiting_runs", { lane: "0" }), valueOf(after, "creel_runs_in_flight", {})]).toEqual([0, 0]);
 });

@@ -4,7 +4,7 @@ import { table } from "../ui/table.ts";
 import type { Column } from "../ui/table.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { duration } from "../ui/text.ts";
-import type { TopPlugin, TopView } from "./view.ts";
+import type { TopHook, TopPlugin, TopView } from "./view.ts";
 
 const PLUGINS: readonly Column[] = [
   { head: "plugin" },
@@ -16,10 +16,18 @@ const PLUGINS: readonly Column[] = [
   { head: "CPU" },
   { head: "heap" },
 ];
+const HOOKS: readonly Column[] = [
+  { head: "hook" },
+  { head: "runs/s" },
+  { head: "stopped/s" },
+  { head: "p50" },
+  { head: "p99" },
+  { head: "slowest plugin, mean" },
+];
 const RUNS: readonly Column[] = [{ head: "in flight" }, { head: "for" }, { head: "run" }, { head: "calls" }];
 const APPROVALS: readonly Column[] = [{ head: "approval" }, { head: "waits" }, { head: "left" }, { head: "tool" }, { head: "asks" }];
 
-/** Rows of runs and approvals; what is beyond is counted. */
+/** Rows of hooks, runs and approvals; what is beyond is counted. */
 const ROWS = 8;
 
 /** The lines of one picture, for a screen of so many rows. */
@@ -30,11 +38,17 @@ export function topLines(view: TopView, { paint, width }: Pick<Terminal, "paint"
   screen.line(paint("gray", memory(view)));
   const runs = view.runs.slice(0, ROWS);
   const approvals = view.approvals.slice(0, ROWS);
-  const below = (runs.length > 0 ? runs.length + 3 : 0) + (approvals.length > 0 ? approvals.length + 3 : 0);
+  const hooks = view.hooks.slice(0, ROWS);
+  const below = (hooks.length > 0 ? hooks.length + 3 : 0) + (runs.length > 0 ? runs.length + 3 : 0) + (approvals.length > 0 ? approvals.length + 3 : 0);
   const room = Math.max(3, rows - 6 - below);
   screen.line();
   table(PLUGINS, view.plugins.slice(0, room).map(pluginRow), screen);
   more(view.plugins.length - room, screen);
+  if (hooks.length > 0) {
+    screen.line();
+    table(HOOKS, hooks.map(hookRow), screen);
+    more(view.hooks.length - ROWS, screen);
+  }
   if (approvals.length > 0) {
     screen.line();
     table(
@@ -102,6 +116,17 @@ function pluginRow({
     p99Ms === undefined ? "-" : duration(p99Ms),
     `${(cpuRatio * 100).toFixed(1)} %`,
     heapBytes === undefined ? "-" : `${megabytes(heapBytes)}${heapLimitBytes === undefined ? "" : ` of ${megabytes(heapLimitBytes)}`}`,
+  ];
+}
+
+function hookRow({ hook, runsPerSecond, stoppedPerSecond, p50Ms, p99Ms, slowest }: TopHook): string[] {
+  return [
+    oneLine(hook, 32),
+    rate(runsPerSecond),
+    rate(stoppedPerSecond),
+    p50Ms === undefined ? "-" : duration(p50Ms),
+    p99Ms === undefined ? "-" : duration(p99Ms),
+    slowest ? `${oneLine(slowest.plugin, 32)} ${duration(slowest.meanMs)}` : "-",
   ];
 }
 

@@ -1,4 +1,5 @@
 /** Trusted side: what `creel top` shows, worked out of two snapshots of a host: rates and percentiles between them. */
+import { hookSamples } from "../../console/hook-samples.ts";
 import type { Histogram, HostStats, PendingApproval, PluginStats, RunRecord } from "../../protocol/live-report.ts";
 
 export interface TopPlugin {
@@ -15,6 +16,18 @@ export interface TopPlugin {
   readonly heapLimitBytes?: number;
 }
 
+export interface TopHook {
+  readonly hook: string;
+  readonly runsPerSecond: number;
+  /** Of them: those that did not pass. */
+  readonly stoppedPerSecond: number;
+  /** Of whole runs, as the gateway waits for them. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+  /** The plugin that took the longest per call in it. */
+  readonly slowest?: { readonly plugin: string; readonly meanMs: number };
+}
+
 export interface TopView {
   readonly host: string;
   readonly at: number;
@@ -28,6 +41,8 @@ export interface TopView {
   readonly processes: HostStats["processes"];
   /** The busiest first. */
   readonly plugins: readonly TopPlugin[];
+  /** Hooks that were run, the slowest first. */
+  readonly hooks: readonly TopHook[];
   /** Runs in flight, the oldest first. */
   readonly runs: readonly { readonly runId: string; readonly hook: string; readonly ageMs: number; readonly plugins: readonly string[] }[];
   readonly approvals: readonly {
@@ -63,6 +78,7 @@ export function topView({ stats, before, runs, approvals }: TopInput): TopView {
     plugins: stats.plugins
       .map((plugin) => topPlugin(plugin, earlier.get(plugin.plugin), seconds))
       .toSorted((a, b) => b.cpuRatio - a.cpuRatio || b.callsPerSecond - a.callsPerSecond || (a.plugin < b.plugin ? -1 : 1)),
+    hooks: topHooks(before, stats, seconds),
     runs: runs
       .filter(({ wallMs }) => wallMs === undefined)
       .map((run) => ({ runId: run.runId, hook: run.hook, ageMs: at - run.at, plugins: run.plugins ?? [] }))
@@ -75,6 +91,19 @@ export function topView({ stats, before, runs, approvals }: TopInput): TopView {
       leftMs: expiresAt - at,
     })),
   };
+}
+
+function topHooks(before: HostStats | undefined, stats: HostStats, seconds: number): TopHook[] {
+  return Object.entries(hookSamples(before, stats, seconds))
+    .map(([hook, { runs, stopped, p50, p99, slowest }]) => ({
+      hook,
+      runsPerSecond: runs,
+      stoppedPerSecond: stopped,
+      ...(p50 !== undefined && { p50Ms: p50 }),
+      ...(p99 !== undefined && { p99Ms: p99 }),
+      ...(slowest && { slowest }),
+    }))
+    .toSorted((a, b) => (b.p99Ms ?? 0) - (a.p99Ms ?? 0) || (a.hook < b.hook ? -1 : 1));
 }
 
 function runCount({ hooks }: HostStats): number {

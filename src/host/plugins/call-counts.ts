@@ -12,6 +12,9 @@ export class PluginCost {
 /** Of one plugin and hook. */
 export class CallCount {
   calls = 0;
+  /** Of those that have ended: calls that took time, and what they took. */
+  timed = 0;
+  wallMs = 0;
   readonly cost: PluginCost;
   #ok = 0;
   /** Undefined as long as every call went well. */
@@ -29,6 +32,8 @@ export class CallCount {
       this.#others.set(status, (this.#others.get(status) ?? 0) + 1);
       if (wallMs === 0) return;
     }
+    this.timed += 1;
+    this.wallMs += wallMs;
     this.cost.duration.add(wallMs, runId, nowMs);
     this.cost.cpuMs += cpuMs;
   }

@@ -75,6 +75,7 @@ function pluginStats(plugin: Plugin, { measurements, callCounts, registry }: Sta
       CALL_STATUSES.map((status) => ({ hook, status, count: count.ended(status) })),
     ),
     duration: cost.duration.report(),
+    hooks: Array.from(callCounts.hooks(id), ([hook, { timed, wallMs }]) => ({ hook, calls: timed, seconds: wallMs / 1000 })),
     cpuSeconds: cost.cpuMs / 1000,
     cpuRatio: cpuShare.charge(0),
     ...(plugin.status === "ready" && counts.heapBytes !== undefined && { heapBytes: counts.heapBytes }),

@@ -39,8 +39,37 @@ it("rates are those between two pictures", async () => {
     plugins: [{ plugin: "guard", state: "ready", callsPerSecond: 5, failuresPerSecond: 0 }],
   });
   expect(view.plugins[0]!.p99Ms).toBeGreaterThanOrEqual(view.plugins[0]!.p50Ms!);
+  expect(view.hooks).toMatchObject([{ hook: "before_tool_call", runsPerSecond: 5, stoppedPerSecond: 0 }]);
   const idle = topView({ stats, before: stats, runs: [], approvals: [] });
+  expect(idle.hooks).toEqual([]);
   expect(idle.plugins[0]).not.toHaveProperty("p50Ms");
+});
+
+it("the hook that is slow is first, with the plugin that made it slow; JSON and the page have it", async () => {
+  const slow = `export default (api) => {
+    api.on("before_tool_call", (event) => event.params.bad && { block: true, blockReason: "no" });
+    api.on("message_sending", () => new Promise((done) => setTimeout(done, 30)));
+  };`;
+  const quick = `export default (api) => { for (const hook of ["before_tool_call", "message_sending"]) api.on(hook, () => {}); };`;
+  await using server = await served({
+    plugins: [
+      { id: "slow", source: slow },
+      { id: "quick", source: quick },
+    ],
+  });
+  await server.host.run("before_tool_call", { toolName: "t", params: {} });
+  await server.host.run("before_tool_call", { toolName: "t", params: { bad: true } });
+  await server.host.run("message_sending", { to: "x", content: "y" }, { channelId: "c" });
+  const { out } = await creelHere("top", "--once", "--json", "--socket", server.socket);
+  const { hooks } = JSON.parse(out) as TopView;
+  expect(hooks.map(({ hook }) => hook)).toEqual(["message_sending", "before_tool_call"]);
+  expect(hooks[0]).toMatchObject({ slowest: { plugin: "slow" } });
+  // The clock of a timer is a millisecond early at times.
+  expect(hooks[0]!.slowest!.meanMs).toBeGreaterThan(28);
+  expect(hooks[0]!.p99Ms).toBeGreaterThan(25);
+  expect(hooks[1]!.stoppedPerSecond).toBeCloseTo(hooks[1]!.runsPerSecond / 2, 9);
+  const page = await creelHere("top", "--once", "--socket", server.socket);
+  expect(page.out).toMatch(/message_sending .* slow \d+/);
 });
 
 it("no title or tool of a plugin's breaks out of its line", () => {
@@ -55,6 +84,7 @@ it("no title or tool of a plugin's breaks out of its line", () => {
     eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 },
     processes: [],
     plugins: [],
+    hooks: [{ hook: text, runsPerSecond: 1, stoppedPerSecond: 0, slowest: { plugin: text, meanMs: 1 } }],
     runs: [{ runId: "h1-1", hook: text, ageMs: 1, plugins: [text] }],
     approvals: [{ id: "x", toolName: text, title: text, ageMs: 1, leftMs: 1 }],
   };
@@ -75,6 +105,7 @@ it("a small screen is never overfilled", () => {
     eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 },
     processes: [],
     plugins: Array.from({ length: 100 }, () => plugin),
+    hooks: Array.from({ length: 100 }, (_, at) => ({ hook: `hook${at}`, runsPerSecond: 1, stoppedPerSecond: 0 })),
     runs: Array.from({ length: 100 }, (_, at) => ({ runId: `r${at}`, hook: "agent_end", ageMs: 1, plugins: [] })),
     approvals: [],
   };

@@ -22,7 +22,7 @@ let browser: Browser;
 /** Serves an empty page on another port: another dev server of the same machine, or under another name, a page of the web. */
 let elsewhere: Server;
 let port: number;
-const seen: string[] = [];
+const seen: { readonly path: string | undefined; readonly cookie: string | undefined; readonly referer: string | undefined }[] = [];
 
 /** A page of another origin, in the browser of a person who has the console open with the token that is known here. */
 async function evil(name: string): Promise<{ context: BrowserContext; page: Page; token: string } & AsyncDisposable> {
@@ -47,7 +47,9 @@ describe.skipIf(!hasChromium)("attacks from a browser", () => {
     server = await serveConsole(host, { logger: silent });
     browser = await launched();
     elsewhere = createServer((request, response) => {
-      seen.push(`${request.url} ${request.headers.cookie ?? ""}${request.headers.referer ?? ""}`);
+      // Browsers ask for an icon when they like.
+      const { cookie, referer } = request.headers;
+      if (request.url !== "/favicon.ico") seen.push({ path: request.url, cookie, referer });
       response.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>");
     });
     await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
@@ -144,8 +146,23 @@ describe.skipIf(!hasChromium)("attacks from a browser", () => {
     const other = await page.context().newPage();
     await other.goto(server.origin);
     await other.getByText("You are not signed in").waitFor();
-    await page.evaluate((target) => void window.open(target), `http://127.0.0.1:${port}/opened`).catch(() => undefined);
-    expect(seen.filter((line) => line.includes(server.origin))).toEqual([]);
+    // The two ways out of the page: a new window, and the same tab. Both have arrived before the headers are looked at.
+    const target = `http://127.0.0.1:${port}`;
+    const [popup] = await Promise.all([page.waitForEvent("popup"), page.evaluate((url) => void window.open(url), `${target}/opened`)]);
+    await popup.waitForLoadState();
+    expect(await popup.evaluate(() => [document.referrer, window.opener])).toEqual(["", null]);
+    await page.evaluate((url) => void (location.href = url), `${target}/left`);
+    await page.waitForURL(`${target}/left`);
+    expect(seen.filter(({ path }) => path === "/opened" || path === "/left")).toEqual([
+      { path: "/opened", cookie: undefined, referer: undefined },
+      { path: "/left", cookie: undefined, referer: undefined },
+    ]);
+    // The same from a page without the console's headers is seen here: this test can fail.
+    const open = await page.context().newPage();
+    await open.goto(`${target}/plain`);
+    await open.evaluate(() => void (document.cookie = "plain=1"));
+    await Promise.all([open.waitForURL(`${target}/after`), open.evaluate((url) => void (location.href = url), `${target}/after`)]);
+    expect(seen.at(-1)).toEqual({ path: "/after", cookie: "plain=1", referer: `${target}/plain` });
   });
 
   it("script injection: what would make code or markup of text is refused by the browser itself", async () => {

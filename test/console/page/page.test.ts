@@ -353,7 +353,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     // By now there are measurements of several moments: each is a plot, of the host and of a plugin.
     await show(page, "#/measurements");
     await page.locator(".plots canvas").first().waitFor();
-    expect(await page.locator(".plots canvas").count()).toBe(7);
+    expect(await page.locator(".plots canvas").count()).toBe(8);
   });
 
   it("a hidden tab costs nothing: it holds no stream, and the host is not asked; shown again, it has what it missed", async () => {

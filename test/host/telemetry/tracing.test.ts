@@ -2,11 +2,14 @@
 import { createServer } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { context, trace } from "@opentelemetry/api";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openHost } from "creel";
 import type { Host } from "creel";
+import { folder, QUICK } from "../../support/files.ts";
 import { open, plugin, silent } from "../../support/host.ts";
+import { putInstalled } from "../../support/installed.ts";
 import { RawClient, served } from "../../support/serve.ts";
 import { MAJORS, registered } from "../../support/otel.ts";
 import type { ReadSpan, Registered } from "../../support/otel.ts";
@@ -86,6 +89,18 @@ describe.each(MAJORS)("with SDK %s", (major) => {
     expect(seconds(ofCall.startTime)).toBeGreaterThanOrEqual(seconds(ofRun.startTime) - 1e-6);
     expect(seconds(ofCall.endTime)).toBeLessThanOrEqual(seconds(ofRun.endTime) + 1e-6);
     expect(JSON.stringify(otel.spans().map(({ name, attributes, status }) => [name, attributes, status]))).not.toContain("secret words");
+  });
+
+  it("a call says that its run waited for a lazy plugin to load, once", async () => {
+    const stateDir = join(folder({}, QUICK), "state");
+    await putInstalled(stateDir, "lazy", `export default (api) => { api.on("message_sending", () => {}); };`, { functions: [] });
+    await using own = await open("thread", { config: { stateDir }, telemetry: true });
+    const coldStarts = async () => {
+      otel.reset();
+      await own.run("message_sending", { to: "x", content: "y" }, { channelId: "c" });
+      return named("plugin lazy").attributes["creel.cold_start"];
+    };
+    expect([await coldStarts(), await coldStarts()]).toEqual([true, undefined]);
   });
 
   it("a failed call is an error with its code; the run itself is none", async () => {

@@ -6,7 +6,7 @@ const DEFAULT_SECONDS = 2;
 
 export const top = defineVerb({
   name: "top",
-  summary: "shows live what a host of creel serve does: plugins with rates, times, CPU and heap, runs in flight, pending approvals",
+  summary: "shows live what a host of creel serve does: plugins with rates, times, CPU and heap, hooks with their slowest plugin, runs in flight, pending approvals",
   options: {
     socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
     once: { type: "boolean", help: "prints one picture, of everything since the host opened, and ends; so it does in a pipe" },
@@ -14,7 +14,7 @@ export const top = defineVerb({
   },
   examples: ["creel top", "creel top --once", "creel top --once --json | jq '.plugins[] | {plugin, p99Ms}'"],
   prints:
-    "a line per picture, with --once a single one: `host`, `seconds` (what it covers), `runsPerSecond`, `plugins`, `runs` (in flight), `approvals` (pending), `processes`, `eventLoop`",
+    "a line per picture, with --once a single one: `host`, `seconds` (what it covers), `runsPerSecond`, `plugins`, `hooks`, `runs` (in flight), `approvals` (pending), `processes`, `eventLoop`",
   exits: { ok: "ended by q or Ctrl-C, or after one picture", failed: "no host answers there" },
   async run({ values, isJson, out }) {
     const every = Number(values.every ?? DEFAULT_SECONDS);
