@@ -10,7 +10,8 @@ const GUARD = `export default (api) => {
 };`;
 const QUICK = `export default (api) => { api.on("message_sending", () => {}); };`;
 
-const tool = (host: Host, params: object = {}) => host.run("before_tool_call", { toolName: "t", params: params as Record<string, unknown> });
+const tool = (host: Host, params: object = {}) =>
+  host.run("before_tool_call", { toolName: "t", params: params as Record<string, unknown> });
 const send = (host: Host, content: string) => host.run("message_sending", { to: "x", content }, { channelId: "c" });
 
 describe("samples of measurements", () => {

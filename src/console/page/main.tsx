@@ -132,8 +132,8 @@ function Banner() {
   if (missed.value > 0)
     return (
       <p class="banner missed">
-        {count(missed.value, "run")} ended while this page was away or too slow, more than it can be told afterwards: they are missing from the
-        list. The audit log has those of them that were blocked or failed.{" "}
+        {count(missed.value, "run")} ended while this page was away or too slow, more than it can be told afterwards: they are missing from
+        the list. The audit log has those of them that were blocked or failed.{" "}
         <button class="link" onClick={() => (missed.value = 0)}>
           ok
         </button>

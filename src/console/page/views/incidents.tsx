@@ -1,4 +1,5 @@
 /** The page: what went wrong or changed, and what plugins wrote into their logs. */
+import type { Incident } from "../../incidents.ts";
 import { Badge, Empty, PluginLink, RunLink, T } from "../parts.tsx";
 import { incidentWords } from "../incident-words.ts";
 import { route, setQuery } from "../route.ts";
@@ -33,13 +34,20 @@ export function Incidents() {
               <span>
                 <T text={incidentWords(incident)} max={400} />
               </span>
-              {typeof incident.fact.runId === "string" && <RunLink id={incident.fact.runId}>run</RunLink>}
+              <RunOf incident={incident} />
             </li>
           ))}
         </ol>
       )}
     </div>
   );
+}
+
+/** The run it happened in, or that caused it. */
+function RunOf({ incident: { fact } }: { readonly incident: Incident }) {
+  const { runId, chain } = fact as { readonly runId?: unknown; readonly chain?: { readonly runIds?: readonly string[] } };
+  const id = typeof runId === "string" ? runId : chain?.runIds?.at(-1);
+  return id === undefined ? null : <RunLink id={id}>run</RunLink>;
 }
 
 const MAX_LINES = 500;

@@ -30,7 +30,14 @@ export function Measurements() {
       </Section>
       <Hooks />
       <Section title="p99 of a run, the slowest hooks">
-        <Plot times={times} unit={ms} series={top(({ hooks }) => hooks, ({ p99 }: HookSample) => p99)} />
+        <Plot
+          times={times}
+          unit={ms}
+          series={top(
+            ({ hooks }) => hooks,
+            ({ p99 }: HookSample) => p99,
+          )}
+        />
       </Section>
       <Section title="p99 of a call, the slowest plugins">
         <Plot times={times} unit={ms} series={top(plugins, ({ p99 }) => p99)} />
