@@ -11,7 +11,7 @@ export default defineConfig({
     // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So one file more than
     // CI's two cores uses what would be idle.
     maxWorkers: 3,
-    globalSetup: ["test/support/warm.ts"],
+    globalSetup: ["test/support/warm.ts", "test/support/browser-check.ts"],
     // Their threads inherit it; see there.
     execArgv: ["--import", new URL("src/sandbox/process/compile-cache.ts", import.meta.url).href],
     // A test sees the same whether `npm test` or `npx vitest` started it; see src/cli/self.ts.

@@ -100,7 +100,9 @@ describe("what if", () => {
   it("a new version of tool-preflight that blocks one more command changes exactly those recorded calls; nothing was sent, no store was changed", async () => {
     const [before, sent] = [fingerprint(setup.stateDir), hits];
     expect(sent).toBeGreaterThanOrEqual(COMMANDS.length);
-    const report = await replay(await all(), setup, { plugins: { "tool-preflight": { path: at("next") } } });
+    // In a process of its own, as the commands do it without --isolation.
+    const { isolation: _, ...byDefault } = setup;
+    const report = await replay(await all(), byDefault, { plugins: { "tool-preflight": { path: at("next") } } });
     expect(report).toMatchObject({
       runs: 6,
       hooks: { before_tool_call: 6 },
@@ -237,5 +239,50 @@ describe("creel replay and creel rerun", () => {
       ["--bisect", runId, "--without", "meter"],
     ])
       expect([wrong, (await creel("replay", ...wrong)).code]).toEqual([wrong, 2]);
+  });
+});
+
+describe("creel replay by order and by grants", () => {
+  let config: string;
+  beforeAll(async () => {
+    const dir = folder({
+      "strict/index.js": `export default (api) => {
+        api.on("before_tool_call", (event) => (event.toolName === "exec" && !event.params.safe ? { block: true, blockReason: "unsafe" } : undefined));
+      };`,
+      "strict/creel.plugin.json": `{"id":"strict","main":"index.js","version":"1.0.0"}`,
+      "mender/index.js": `export default (api) => {
+        api.on("before_tool_call", (event) => ({ params: { ...event.params, safe: true } }));
+      };`,
+      "mender/creel.plugin.json": `{"id":"mender","main":"index.js","version":"1.0.0"}`,
+      "keeper/index.js": `export default (api) => {
+        api.on("before_tool_call", (event) =>
+          event.toolName === "note" ? api.kv.set("note", 1).then(() => undefined, () => ({ block: true, blockReason: "no store" })) : undefined);
+      };`,
+      "keeper/creel.plugin.json": `{"id":"keeper","main":"index.js","version":"1.0.0"}`,
+      "creel.json": JSON.stringify({
+        stateDir: "state",
+        record: { enabled: true },
+        sandbox: { walls: "none", spare: false },
+        plugins: { load: { paths: ["strict", "mender", "keeper"] }, entries: { keeper: { grants: { kv: true } } } },
+      }),
+    });
+    config = join(dir, "creel.json");
+    await using host = await openHost({ isolation: "thread", lanes: 1, config, logger: silent });
+    for (const toolName of ["exec", "exec", "note"]) await host.run("before_tool_call", { toolName, params: {} });
+  });
+
+  const replayed = async (...args: string[]) => {
+    const { code, out } = await creelHere("replay", ...args, "--config", config, "--isolation", "thread");
+    return [code, out.split("\n")[0]];
+  };
+
+  it("another order of equals: what was blocked is no longer blocked", async () => {
+    expect(await replayed("--order", "mender,strict")).toEqual([1, "≠ 2 of 3 before_tool_call runs would no longer be blocked"]);
+    expect(await replayed("--order", "strict,mender")).toEqual([0, "✓ 3 runs, every decision as it is now"]);
+  });
+
+  it("without a permission: what needs it is now blocked; with it, nothing changes", async () => {
+    expect(await replayed("--grants", "keeper={}")).toEqual([1, "≠ 1 of 3 before_tool_call runs would now be blocked"]);
+    expect(await replayed("--grants", "keeper=kv")).toEqual([0, "✓ 3 runs, every decision as it is now"]);
   });
 });

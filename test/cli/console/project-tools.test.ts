@@ -18,6 +18,8 @@ const GUARD = `export default (api) => {
   api.on("before_tool_call", (event) => (event.params.bad ? { block: true, blockReason: "it is bad" } : undefined));
 };`;
 
+const STRICTER = GUARD.replace("event.params.bad", "event.params.command");
+
 let host: Host;
 let tools: ConsoleTools;
 let server: ConsoleServer;
@@ -56,6 +58,17 @@ afterAll(async () => {
   await host?.close();
 });
 
+/** A newer version is where the plugin was installed from. */
+function publish(text: string): void {
+  writeFileSync(
+    join(
+      source,
+      readdirSync(source).find((file) => file.startsWith("index."))!,
+    ),
+    text,
+  );
+}
+
 const grants = async (): Promise<readonly string[]> => (await tools.refused("guard"))!.map(({ key }) => key);
 
 describe("the tools", () => {
@@ -84,8 +97,7 @@ describe("the tools", () => {
 
   it("an update is looked for and reviewed, and nothing changes", async () => {
     expect(await tools.reviewUpdate("guard")).toMatchObject({ outcome: "unchanged", changes: [] });
-    const name = readdirSync(source).find((file) => file.startsWith("index."));
-    writeFileSync(join(source, name!), GUARD.replace("event.params.bad", "event.params.command"));
+    publish(STRICTER);
     const update = await tools.reviewUpdate("guard");
     expect(update).toMatchObject({
       outcome: "available",
@@ -93,7 +105,7 @@ describe("the tools", () => {
       replay: { runs: 3, changes: [{ before: "pass", after: "block", count: 2 }] },
     });
     expect(update.changes.join("\n")).toContain("code");
-    writeFileSync(join(source, name!), GUARD);
+    publish(GUARD);
   });
 });
 
@@ -104,7 +116,7 @@ describe.skipIf(!hasChromium)("in the page", () => {
   });
   afterAll(() => browser?.close());
 
-  it("a recorded run is run again with an edited event", async () => {
+  it("a recorded run is run again with an edited event, and the plugins that cause its outcome are named", async () => {
     await using opened = await tab(browser, server);
     const { page } = opened;
     const { runId } = await host.run("before_tool_call", { toolName: "exec", params: { bad: true } });
@@ -116,6 +128,10 @@ describe.skipIf(!hasChromium)("in the page", () => {
     await page.getByLabel("event").pressSequentially(`{"toolName":"exec","params":{"j":"/2?"}}`);
     await page.getByRole("button", { name: "Run it again" }).click();
     expect((await page.locator(".rerun").textContent())!.replaceAll(/\s+/g, " ")).toContain("then block guard it is bad · now pass");
+    await page.getByRole("button", { name: "Which plugins cause it?" }).click();
+    expect((await page.locator(".bisected").textContent())!.replaceAll(/\s+/g, " ")).toMatch(
+      /^block is caused by guard ?; without, pass ?$/,
+    );
   });
 
   it("a plugin's page shows what its absence would change, grants what it asked for, and revokes", async () => {
@@ -129,5 +145,37 @@ describe.skipIf(!hasChromium)("in the page", () => {
     await page.locator(".refused").getByRole("button", { name: "Grant it now?" }).click();
     await expect.poll(grants, { timeout: 10_000 }).toEqual([]);
     await tools.changePermission("revoke", "guard", "schedule");
+    // One click asks, the second takes it away, and the page lists it among what the plugin asks for in vain.
+    const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name: "kv", exact: true }) });
+    await row.getByRole("button", { name: "Revoke", exact: true }).click();
+    expect(await grants()).toEqual(["schedule"]);
+    await row.getByRole("button", { name: "Revoke it now?" }).click();
+    await expect.poll(grants, { timeout: 10_000 }).toEqual(["schedule", "kv"]);
+    await page.locator(".refused").getByRole("cell", { name: "kv", exact: true }).waitFor();
+    await tools.changePermission("grant", "guard", "kv");
+  });
+
+  it("an update is reviewed on the page: what changed, what recorded runs would be, and the command that accepts exactly it", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/plugins/guard");
+    const look = page.getByRole("button", { name: "Look for an update" });
+    await look.click();
+    await page.getByText("It is up to date.").waitFor();
+    publish(STRICTER);
+    try {
+      await look.click();
+      const replayed = page.locator(".replayed");
+      await replayed.waitFor();
+      expect(await replayed.textContent()).toMatch(/recorded runs: before_tool_call pass → block/);
+      // Each decision that would change is a row, with its event.
+      expect(await replayed.locator("li code").first().textContent()).toContain(`"command":`);
+      const status = page.getByRole("status").filter({ has: replayed });
+      expect(await status.textContent()).toMatch(/code/);
+      expect(await status.textContent()).toMatch(/creel update guard --diff --accept sha256-/);
+    } finally {
+      publish(GUARD);
+    }
+    expect((await tools.reviewUpdate("guard")).outcome).toBe("unchanged");
   });
 });

@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { openHost } from "creel";
 import type { Host } from "creel";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { browserTests, findChromium } from "../../../scripts/chromium.ts";
 import { openDevtools } from "../../../src/cli/dev/devtools.ts";
 import type { DevTools } from "../../../src/cli/dev/devtools.ts";
 import type { InspectAddress } from "../../../src/host/inspect/door.ts";
@@ -26,7 +26,10 @@ export default (api) => {
   api.on("before_tool_call", (event) => judge(String(event.params.command)));
 };
 `;
-const path = await chromiumPath();
+const found = await findChromium();
+const { path } = found;
+if (path === undefined)
+  console.warn(browserTests(found, { isCi: Boolean(process.env.CI), isRoot: process.getuid?.() === 0, platform: process.platform }));
 const event = { toolName: "exec", params: { command: "rm -rf" } };
 
 describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {

@@ -2,13 +2,14 @@
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { ConsoleServer } from "creel/console";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { browserTests, findChromium } from "../../../scripts/chromium.ts";
 
 /** Undefined: tests are skipped. It may have to be installed first. */
-const path = await chromiumPath();
+const found = await findChromium();
+const { path } = found;
 export const hasChromium = path !== undefined;
-if (!hasChromium)
-  console.warn("The tests of the console's page are skipped: there is no Chromium here, and only root may install it with apt.");
+const here = { isCi: Boolean(process.env.CI), isRoot: process.getuid?.() === 0, platform: process.platform };
+if (!hasChromium) console.warn(browserTests(found, here));
 
 /** Names for 127.0.0.1 that a hostile page would have. */
 const ELSEWHERE = ["rebind.example", "evil.example"];

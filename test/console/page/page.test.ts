@@ -8,6 +8,7 @@ import { openHost } from "creel";
 import type { Host, PendingApproval } from "creel";
 import { serveConsole } from "creel/console";
 import type { ConsoleServer } from "creel/console";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import { DANGEROUS } from "../../../src/protocol/dangerous-text.ts";
 import { hasChromium, launched, show, tab } from "./browser.ts";
 import type { InPage } from "./browser.ts";
@@ -454,6 +455,13 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     expect([pulls.mock.calls.length, requests]).toEqual([before, []]);
     await hide(false);
     await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
+    expect(await page.locator(".missed").count()).toBe(0);
+    // More than the host remembers: the page says how many are missing.
+    await hide(true);
+    await expect.poll(() => server.openPages, { timeout: 10_000 }).toBe(0);
+    for (let at = 0; at < 700; at += 100) await Promise.all(Array.from({ length: 100 }, () => run()));
+    await hide(false);
+    await page.getByText(`${700 - LIMITS.report.runs} runs ended while this page was away or too slow`).waitFor();
   });
 });
 
