@@ -63,6 +63,8 @@ function page(): { lines: Line[]; response: ServerResponse; close: () => void } 
 const tick = () => vi.advanceTimersByTimeAsync(LIMITS.console.tickMs);
 const ids = (runs: readonly RunRecord[] | undefined) => runs?.map(({ runId }) => runId);
 
+const told = (lines: Line[]) => lines.flatMap(({ approvals }) => (approvals ? [approvals.map(({ id }) => id)] : []));
+
 describe("the feed", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -96,7 +98,6 @@ describe("the feed", () => {
     now.approvals = [];
     facts.emit("approval", { seq: 2 });
     await tick();
-    const told = (lines: Line[]) => lines.flatMap(({ approvals }) => (approvals ? [approvals.map(({ id }) => id)] : []));
     expect(told(second.lines)).toEqual([["a1"], []]);
     expect(told(first.lines).slice(-2)).toEqual([["a1"], []]);
   });

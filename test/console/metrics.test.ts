@@ -153,6 +153,10 @@ const BUSY = `export default (api) => {
   });
 };`;
 
+function valueOf(families: Linted["families"], family: string, labels: Record<string, string>): number {
+  return families.get(family)!.find((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))!.value;
+}
+
 it("over HTTP an idle host lists every family, each with a sample, and under load the gauges have its values", async () => {
   await using host = await open("thread", { plugins: [{ id: "p", source: BUSY }] });
   const tokenFile = join(folder({}), "token");
@@ -163,8 +167,6 @@ it("over HTTP an idle host lists every family, each with a sample, and under loa
     expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("openmetrics-text")]);
     return linted(await response.text());
   };
-  const valueOf = (families: Linted["families"], family: string, labels: Record<string, string>): number =>
-    families.get(family)!.find((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))!.value;
 
   const idle = await scraped();
   expect([...idle.keys()]).toEqual(FAMILIES);

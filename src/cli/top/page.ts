@@ -39,7 +39,8 @@ export function topLines(view: TopView, { paint, width }: Pick<Terminal, "paint"
   const runs = view.runs.slice(0, ROWS);
   const approvals = view.approvals.slice(0, ROWS);
   const hooks = view.hooks.slice(0, ROWS);
-  const below = (hooks.length > 0 ? hooks.length + 3 : 0) + (runs.length > 0 ? runs.length + 3 : 0) + (approvals.length > 0 ? approvals.length + 3 : 0);
+  const below =
+    (hooks.length > 0 ? hooks.length + 3 : 0) + (runs.length > 0 ? runs.length + 3 : 0) + (approvals.length > 0 ? approvals.length + 3 : 0);
   const room = Math.max(3, rows - 6 - below);
   screen.line();
   table(PLUGINS, view.plugins.slice(0, room).map(pluginRow), screen);

@@ -434,6 +434,8 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
       expect.stringMatching(/µs|ms|s$/),
       expect.stringMatching(/^(?:guard|hostile|slow) \d/),
     ]);
+    await page.setViewportSize({ width: 400, height: 800 });
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth), { timeout: 10_000 }).toBe(400);
   });
 
   it("a hidden tab costs nothing: it holds no stream, and the host is not asked; shown again, it has what it missed", async () => {

@@ -6,7 +6,8 @@ const DEFAULT_SECONDS = 2;
 
 export const top = defineVerb({
   name: "top",
-  summary: "shows live what a host of creel serve does: plugins with rates, times, CPU and heap, hooks with their slowest plugin, runs in flight, pending approvals",
+  summary:
+    "shows live what a host of creel serve does: plugins with rates, times, CPU and heap, hooks with their slowest plugin, runs in flight, pending approvals",
   options: {
     socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
     once: { type: "boolean", help: "prints one picture, of everything since the host opened, and ends; so it does in a pipe" },
