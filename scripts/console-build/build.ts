@@ -23,7 +23,7 @@ export async function buildConsole(): Promise<Readonly<Record<string, string>>> 
   });
   const { output } = await bundle.generate({ format: "esm", minify: true, codeSplitting: false });
   // Marks for bundlers, several KB of them: nothing bundles this again.
-  const script = output[0].code.replaceAll("/* @__PURE__ */ ", "");
+  const script = output[0].code.replaceAll("/* @__PURE__ */", "");
   const style = `${text("node_modules/uplot/dist/uPlot.min.css")}\n${compact(readFileSync(new URL("style.css", PAGE), "utf8"))}`;
   const names = { script: `app-${hash(script)}.js`, style: `app-${hash(style)}.css` };
   return {
