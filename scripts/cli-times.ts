@@ -1,31 +1,44 @@
 /**
- * How long commands take against an empty Node, in one run with interleaved rounds: `node scripts/cli-times.ts <folder> [id]`. The folder
- * has a creel.json with the installed plugin `id`. Needs `npm run build`. Wall times: run it on a machine that does nothing else.
+ * How long commands of the packed package take against an empty Node, in one run with interleaved rounds, in a fresh folder with one installed
+ * plugin: `node -C source scripts/cli-times.ts [tarball]`. Fails if a command fails, or misses its bound. Believe it on
+ * a quiet machine: with many processes per core the ratios of wall times differ by a factor of two from run to run.
  */
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { estimate, median, shuffle } from "../src/cli/bench/statistics.ts";
+import { installedPackage, PLUGIN_ID } from "./installed-package.ts";
 
-const [cwd = ".", id = "redact-secrets"] = process.argv.slice(2);
-const cli = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 const ROUNDS = Number(process.env.ROUNDS ?? 15);
-/** What each may take at most, as a multiple of an empty Node. */
-const COMMANDS: Readonly<Record<string, { readonly args: readonly string[]; readonly most: number }>> = {
-  node: { args: ["-e", "0"], most: 1 },
-  "creel --help": { args: [cli, "--help"], most: 2 },
-  "creel list": { args: [cli, "list"], most: 3 },
-  "creel inspect": { args: [cli, "inspect", id], most: 5 },
-  "creel doctor": { args: [cli, "doctor"], most: 15 },
-};
+using installed = installedPackage(process.argv[2]);
+const { home: cwd, bin } = installed;
 
-const times = new Map<string, number[]>();
-for (let round = 0; round < ROUNDS; round++)
-  for (const [name, { args }] of Object.entries(COMMANDS)) {
+/** What each may take at most, as a multiple of an empty Node. */
+const COMMANDS = [
+  { name: "node -e 0", args: ["-e", "0"], most: Infinity },
+  { name: "creel --help", args: [bin, "--help"], most: 2 },
+  { name: "creel list", args: [bin, "list"], most: 3 },
+  { name: "creel inspect", args: [bin, "inspect", PLUGIN_ID], most: 5 },
+  { name: "creel doctor", args: [bin, "doctor"], most: 15 },
+] as const;
+
+const times = new Map<string, number[]>(COMMANDS.map(({ name }) => [name, []]));
+for (let round = 0; round <= ROUNDS; round++)
+  for (const { name, args } of shuffle([...COMMANDS])) {
     const begun = performance.now();
-    spawnSync(process.execPath, args, { cwd, stdio: "ignore" });
-    times.set(name, [...(times.get(name) ?? []), performance.now() - begun]);
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd, stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" });
+    const took = performance.now() - begun;
+    if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
+    // The first round fills the file system's cache.
+    if (round > 0) times.get(name)!.push(took);
   }
-const median = (name: string): number => times.get(name)!.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!;
-for (const [name, { most }] of Object.entries(COMMANDS))
-  console.log(
-    `${name.padEnd(14)} ${median(name).toFixed(0).padStart(5)} ms  ${(median(name) / median("node")).toFixed(1)} x (at most ${most} x)`,
-  );
+
+const node = times.get("node -e 0")!;
+const cell = (text: string | number): string => String(text).padStart(8);
+const missed = COMMANDS.filter(({ name, most }) => {
+  const { value, low, high } = estimate(times.get(name)!.map((ms, round) => ms / node[round]!));
+  const isMissed = value > most;
+  const bound = most === Infinity ? "" : `at most ${most} x${isMissed ? ", MISSED" : ""}`;
+  const ratio = `${value.toFixed(2)} x [${low.toFixed(2)} … ${high.toFixed(2)}]`;
+  console.log(`${name.padEnd(14)}${cell(median(times.get(name)!).toFixed(0))} ms  ${ratio.padEnd(24)}${bound}`);
+  return isMissed;
+});
+if (missed.length > 0) process.exitCode = 1;

@@ -72,6 +72,8 @@ function find(word: string, verbs: readonly Verb[]): Verb {
   throw new UsageError(what, 'run "creel --help" for the list of verbs');
 }
 
+const FIX_INTERRUPTED = "run the command again and answer, or run it without a terminal: then it asks nothing";
+
 /** Longer messages are not read. */
 const MAX_CHARS = 4_000;
 
@@ -81,6 +83,7 @@ function explain(thrown: unknown, { out, err }: Terminals, isJson: boolean): num
     // The cursor is still on the line of the question.
     err.line();
     err.line(error.message);
+    if (isJson) out.line(printable({ error: { code: "ERR_INTERRUPTED", message: error.message, fix: FIX_INTERRUPTED } }, 2));
     return EXIT.interrupted;
   }
   const isKnown = error instanceof UsageError || error instanceof CreelError;

@@ -11,7 +11,7 @@ import { hookPluginId, isHookFolder, readHookFolder, slug } from "./hook-folder.
 import type { HookConditions } from "./hook-folder.ts";
 import { unmet } from "./hook-requirements.ts";
 import type { Logger } from "../host/report/log.ts";
-import type { PluginLimitsConfig } from "../protocol/config/plugin-limits.ts";
+import type { PluginLimitsConfig } from "../protocol/config/plugin-limits-config.ts";
 import type { ActivationHook } from "../host/plugins/plugin.ts";
 import type { PluginSource } from "./plugin-source.ts";
 import type { Registration } from "../protocol/rules/registration.ts";

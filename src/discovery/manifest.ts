@@ -6,7 +6,7 @@ import { pluginManifest } from "../protocol/config/config.ts";
 import type { PluginManifest } from "../protocol/config/config.ts";
 import { requestsByKind } from "../protocol/config/permissions.ts";
 import { CreelError } from "../protocol/errors.ts";
-import { pluginId } from "../protocol/rules/registration.ts";
+import { pluginId } from "../protocol/rules/plugin-id.ts";
 import { HOOK_FILE, hookAdapter, hookPluginId, isHookFolder, readHookFolder } from "./hook-folder.ts";
 import type { HookFolder } from "./hook-folder.ts";
 

@@ -8,7 +8,7 @@ import type { CreelConfig, PluginEntry } from "../protocol/config/config.ts";
 import { firstIssue } from "../text/schema-issue.ts";
 import { basename, extname, resolve } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
-import { pluginId } from "../protocol/rules/registration.ts";
+import { pluginId } from "../protocol/rules/plugin-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { pluginBudget } from "../host/plugins/budget.ts";
 import { Circuit } from "../host/blame/circuit.ts";

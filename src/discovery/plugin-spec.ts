@@ -3,7 +3,7 @@ import * as z from "zod";
 import { pluginHooksConfig } from "../protocol/config/config.ts";
 import { pluginGrants } from "../protocol/config/grants.ts";
 import { permissionKeys } from "../protocol/config/permission-key.ts";
-import { pluginLimitsConfig } from "../protocol/config/plugin-limits.ts";
+import { pluginLimitsConfig } from "../protocol/config/plugin-limits-config.ts";
 
 const settings = {
   config: z.record(z.string(), z.unknown()).optional(),

@@ -3,8 +3,9 @@
  * wants hooks, tools and commands at registration, before any sandbox is up, so they are written down here.
  */
 import * as z from "zod";
-import { FUNCTION_KINDS } from "../protocol/messages/functions.ts";
-import { handlerOptions, pluginId } from "../protocol/rules/registration.ts";
+import { FUNCTION_KINDS } from "../protocol/messages/function-kinds.ts";
+import { pluginId } from "../protocol/rules/plugin-id.ts";
+import { handlerOptions } from "../protocol/rules/registration.ts";
 
 export const SHIM_VERSION = 1;
 

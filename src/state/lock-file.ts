@@ -17,6 +17,8 @@ export const LOCK_FILE = "creel.lock";
 export type Entries = ReadonlyMap<string, LockEntry>;
 
 const someVersion = z.looseObject({ version: z.number() });
+/** A lock is checked once: code that is made for a check takes a command longer than the check. */
+const ONCE = { jitless: true } as const;
 
 export function unknownPlugin(plugin: string, installed: Entries): CreelError {
   return new CreelError("ERR_STATE_UNKNOWN", { plugin, hint: suggest(plugin, [...installed.keys()]) });
@@ -60,10 +62,10 @@ export function parseLock(bytes: Uint8Array, file: string, key: SealKey): Entrie
   };
   if (bytes.length > LIMITS.state.lockBytes) refuse("(whole file)", `it has ${bytes.length} bytes, the limit is ${LIMITS.state.lockBytes}`);
   const value = jsonOf(bytes, refuse);
-  const any = someVersion.safeParse(value);
+  const any = someVersion.safeParse(value, ONCE);
   if (any.success && any.data.version > LOCK_VERSION)
     throw new CreelError("ERR_STATE_VERSION", { file, found: any.data.version, known: LOCK_VERSION });
-  const parsed = lockContent.safeParse(value);
+  const parsed = lockContent.safeParse(value, ONCE);
   if (!parsed.success) {
     const { field, detail } = firstIssue(parsed.error);
     return refuse(field, detail);

@@ -12,12 +12,12 @@
 import { createHash, createHmac } from "node:crypto";
 import * as z from "zod";
 import { pluginGrants } from "../protocol/config/grants.ts";
-import { FUNCTION_KINDS } from "../protocol/messages/functions.ts";
+import { FUNCTION_KINDS } from "../protocol/messages/function-kinds.ts";
 import { NO_DANGER } from "../protocol/dangerous-text.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PLUGIN_LIMITS } from "../protocol/config/plugin-limits.ts";
 import type { PluginLimitName } from "../protocol/config/plugin-limits.ts";
-import { pluginId } from "../protocol/rules/registration.ts";
+import { pluginId } from "../protocol/rules/plugin-id.ts";
 
 export const LOCK_VERSION = 1;
 

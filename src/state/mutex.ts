@@ -18,8 +18,8 @@ import { isAlive } from "../os/is-alive.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/** The owner, for the error message of those that wait. Nothing depends on it. */
-const owner = z.object({ pid: z.int(), host: z.string().max(256), what: z.string().max(256), since: z.string().max(64) });
+/** The owner, for the error message of those that wait. Nothing depends on it. Most commands never need the schema. */
+const ownerSchema = () => z.object({ pid: z.int(), host: z.string().max(256), what: z.string().max(256), since: z.string().max(64) });
 
 export interface Waiting {
   /** What the owner does, for that message: `creel install x`. */
@@ -96,7 +96,7 @@ function sign(dir: string, what: string): void {
 /** The file may be left over from a process that was killed. */
 function ownerOf(dir: string): string {
   try {
-    const { pid, host, what, since } = owner.parse(JSON.parse(readFileSync(signature(dir), "utf8")));
+    const { pid, host, what, since } = ownerSchema().parse(JSON.parse(readFileSync(signature(dir), "utf8")));
     if (host !== hostname()) return `process ${pid} on ${host} (${what}, since ${since})`;
     return isAlive(pid) ? `process ${pid} (${what}, since ${since})` : "another process";
   } catch {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import { parse } from "../../src/cli/options.ts";
 import { defineVerb } from "../../src/cli/verb.ts";
+import { Interrupted } from "../../src/cli/ui/question.ts";
 import type { Terminal } from "../../src/cli/ui/terminal.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
 import { CreelError } from "../../src/protocol/errors.ts";
@@ -24,6 +25,7 @@ const greet = defineVerb({
   async run({ values, positionals, isJson, out }) {
     if (positionals[0] === "nobody") throw new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: "nobody" });
     if (positionals[0] === "bug") throw new TypeError("oops");
+    if (positionals[0] === "leaver") throw new Interrupted("Nobody was greeted.");
     out.line(JSON.stringify({ ...values, positionals, isJson }));
     return 0;
   },
@@ -80,6 +82,14 @@ describe("the command line", () => {
     const { code, err } = await cli("greet", "nobody");
     expect(code).toBe(1);
     expect(err).toContain("Fix:");
+  });
+
+  it("answers a question that was left with exit code 130, and with --json as data on stdout, too", async () => {
+    expect(await cli("greet", "leaver")).toEqual({ code: 130, out: "", err: "\nNobody was greeted.\n" });
+    const { code, out, err } = await cli("greet", "leaver", "--json");
+    expect([code, err]).toEqual([130, "\nNobody was greeted.\n"]);
+    const fix = expect.stringContaining("run the command again") as string;
+    expect(JSON.parse(out)).toEqual({ error: { code: "ERR_INTERRUPTED", message: "Nobody was greeted.", fix } });
   });
 
   it("shows the stack of a mistake of its own", async () => {

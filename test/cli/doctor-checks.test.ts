@@ -120,6 +120,18 @@ describe("a creel.json", () => {
     expect(check(`{ "approvals": { "plugin": { "compat": "last-wins" } } }`).found.isValid).toBe(false);
   });
 
+  it("grants by kind are a warning with the same by key to write instead, beside those that are there", () => {
+    const { said, at, found } = check(`{ "plugins": { "entries": {
+      "a": { "permissions": ["wasm"],
+        "grants": { "kv": true, "fetch": ["https://a.example"], "session": ["get"] } },
+      "b": { "permissions": ["kv"] } } } }`);
+    expect(found.isValid).toBe(true);
+    const fix = 'write "permissions": ["wasm","fetch:https://a.example","kv","session:get"] instead';
+    const sorted = said.map(([status, what, where, one]) => [status, what, where, one?.split(/[[\],]/).toSorted()]);
+    const what = "plugins.entries.a.grants is an older form of permissions, which is still read";
+    expect(sorted).toEqual([["warn", what, at(3), fix.split(/[[\],]/).toSorted()]]);
+  });
+
   it("that is not JSON, or is not there, is broken; a good one and none are not", () => {
     expect(check(`{\n"a": 1\n"b": 2 }`).said).toEqual([
       ["broken", expect.stringContaining("line 3"), expect.stringMatching(/:3$/), expect.any(String)],

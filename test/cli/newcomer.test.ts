@@ -1,4 +1,5 @@
 /** A newcomer's hour with only what the commands print: from `creel init` to a breakpoint, tests, coverage, a packed plugin and a call of it. */
+// runs: creel dev ./my-plugin --inspect
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

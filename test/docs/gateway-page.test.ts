@@ -1,4 +1,10 @@
 /** The program of docs/guides/gateway-in-100-lines.md compiles under strict TypeScript against the packed package, has at most 100 lines, and runs. */
+// runs: node gateway.ts
+// What the page asks for with curl, it asks for with fetch.
+// runs: curl -d '{"command":"ls"}' localhost:8080/tools/shell
+// runs: curl -d '{"command":"rm -rf /"}' localhost:8080/tools/shell
+// runs: curl -d '{"command":"git push"}' localhost:8080/tools/shell &
+// runs: curl localhost:8080/approvals
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";

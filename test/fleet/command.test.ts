@@ -1,4 +1,5 @@
 /** The commands of a fleet, as in docs/guides/fleet.md: keys, a cluster of three servers, hosts as processes of their own, one consent, one server killed. */
+// runs: creel fleet keys --host web-1 --host web-2 --operator ann --out keys
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

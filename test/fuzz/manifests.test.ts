@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { findPlugin } from "../../src/discovery/manifest.ts";
 import { parseStrictJson } from "../../src/install/manifest/strict-json.ts";
 import { CreelError } from "../../src/protocol/errors.ts";
-import { pluginId } from "../../src/protocol/rules/registration.ts";
+import { pluginId } from "../../src/protocol/rules/plugin-id.ts";
 import { folder } from "../support/files.ts";
 import { demand, fuzz, fuzzing } from "./fuzz.ts";
 import { bent, damaged } from "./mutations.ts";

@@ -3,6 +3,13 @@
  * a start takes ten seconds on a quiet machine. OpenClaw is installed on demand; see support/openclaw-package.ts. The titles are the rows
  * of docs/reference/openclaw-live.md.
  */
+// runs: creel openclaw plan
+// runs: creel openclaw move guard
+// runs: creel openclaw move guard --dry-run
+// runs: creel openclaw status
+// runs: creel openclaw doctor
+// runs: creel openclaw back guard
+// runs: exec creel openclaw policy
 import { chmodSync, cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -2,6 +2,7 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { CreelError, defineHook, openHost, z } from "creel";
+import type { SessionPatch } from "creel";
 import { modulesOf, packageOf } from "../../scripts/embed.ts";
 import { silentLogger } from "../../src/host/report/silent-logger.ts";
 
@@ -52,11 +53,24 @@ describe("a host without plugins", () => {
     expect((await strict.run("ping", { n: 1 })).decision satisfies "pass" | "cancel").toBe("pass");
   });
 
-  it("answers plugins about sessions with functions that are not async", async () => {
-    const source = `export default (api) => { api.on("before_tool_call", async () => ({ params: await api.session.get("k") })); };`;
-    const plugins = [{ id: "reader", source, grants: { session: ["get" as const] } }];
-    await using host = await openHost({ ...base, plugins, gateway: { getSession: (key) => ({ sessionId: key, updatedAt: 1 }) } });
+  it("answers plugins about sessions, and patches them, with functions that are not async", async () => {
+    const source = `export default (api) => { api.on("before_tool_call", async () => {
+      const patched = await api.session.patch({ key: "k", label: "new" });
+      return { params: { ...(await api.session.get("k")), patched } };
+    }); };`;
+    const sessions = new Map<string, Record<string, unknown>>([["k", { sessionId: "k", updatedAt: 1 }]]);
+    const gateway = {
+      getSession: (key: string) => sessions.get(key),
+      patchSession: ({ key, label }: SessionPatch) => {
+        sessions.set(key, { ...sessions.get(key), label });
+        return { sessionEntry: sessions.get(key)! };
+      },
+    };
+    const plugins = [{ id: "writer", source, grants: { session: ["get" as const, "patch" as const] } }];
+    await using host = await openHost({ ...base, plugins, gateway });
+    const session = { sessionId: "k", updatedAt: 1, label: "new" };
     const { result } = await host.run("before_tool_call", { toolName: "t", params: {} });
-    expect(result?.params).toMatchObject({ sessionId: "k" });
+    expect(result?.params).toEqual({ ...session, patched: session });
+    expect(await host.patchSession({ key: "k", label: "newer" })).toEqual({ ...session, label: "newer" });
   });
 });

@@ -6,7 +6,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { LIMITS } from "../../protocol/limits.ts";
-import { handlerOptions, pluginId, registration } from "../../protocol/rules/registration.ts";
+import { pluginId } from "../../protocol/rules/plugin-id.ts";
+import { handlerOptions, registration } from "../../protocol/rules/registration.ts";
 import { firstIssue } from "../../text/schema-issue.ts";
 import type { Logger } from "../report/log.ts";
 

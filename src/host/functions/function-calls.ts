@@ -1,6 +1,7 @@
 /** Trusted side: how the gateway calls the functions that plugins have declared. */
 import { randomUUID } from "node:crypto";
-import type { FunctionKind, FunctionOutcome } from "../../protocol/messages/functions.ts";
+import type { FunctionKind } from "../../protocol/messages/function-kinds.ts";
+import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { Functions } from "./functions.ts";
 import type { Logger } from "../report/log.ts";
 import { Updates } from "./updates.ts";

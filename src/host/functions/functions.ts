@@ -2,8 +2,10 @@
  * Trusted side: the functions that plugins declare for the host to call: tools, commands, gateway methods, HTTP routes, command lines, services, jobs. Declarations are
  * checked here; a call is a run of one handler, so budgets, breaker, causes and the loss of a sandbox work as in every run.
  */
-import { FUNCTION_ABOUT, FUNCTION_HOOKS, FUNCTION_KINDS } from "../../protocol/messages/functions.ts";
-import type { FunctionAbout, FunctionKind, FunctionOutcome } from "../../protocol/messages/functions.ts";
+import { FUNCTION_KINDS } from "../../protocol/messages/function-kinds.ts";
+import { FUNCTION_ABOUT, FUNCTION_HOOKS } from "../../protocol/messages/functions.ts";
+import type { FunctionKind } from "../../protocol/messages/function-kinds.ts";
+import type { FunctionAbout, FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";

@@ -6,7 +6,8 @@ import type { PluginHooksConfig } from "../../protocol/config/config.ts";
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { PLUGIN_LIMITS } from "../../protocol/config/plugin-limits.ts";
-import type { PluginLimitName, PluginLimits, PluginLimitsConfig } from "../../protocol/config/plugin-limits.ts";
+import type { PluginLimitsConfig } from "../../protocol/config/plugin-limits-config.ts";
+import type { PluginLimitName, PluginLimits } from "../../protocol/config/plugin-limits.ts";
 import type { HandlerOptions } from "../../protocol/rules/registration.ts";
 
 export type BudgetOrigin =

@@ -4,7 +4,7 @@
  */
 import { CATALOG, familyOf } from "../../protocol/catalog.ts";
 import type { AnyHook } from "../../protocol/catalog.ts";
-import type { FunctionKind } from "../../protocol/messages/functions.ts";
+import type { FunctionKind } from "../../protocol/messages/function-kinds.ts";
 import type { Plugin } from "./plugin.ts";
 
 /** Why the plugin may not listen to the hook, naming the key to set; undefined if it may. */

@@ -1,5 +1,6 @@
 /** Trusted side: the report about a plugin for its operator. */
-import type { FunctionAbout, FunctionKind } from "../../protocol/messages/functions.ts";
+import type { FunctionKind } from "../../protocol/messages/function-kinds.ts";
+import type { FunctionAbout } from "../../protocol/messages/functions.ts";
 import { familyOf } from "../../protocol/catalog.ts";
 import { failurePolicy, ifItFails } from "../../protocol/rules/failure-policy.ts";
 import type { FailurePolicy } from "../../protocol/rules/failure-policy.ts";

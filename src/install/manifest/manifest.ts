@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { findPlugin, MANIFESTS } from "../../discovery/manifest.ts";
 import type { PluginFiles } from "../../discovery/manifest.ts";
 import { CreelError } from "../../protocol/errors.ts";
-import { pluginId } from "../../protocol/rules/registration.ts";
+import { pluginId } from "../../protocol/rules/plugin-id.ts";
 import type { Fetched } from "../fetch/fetch.ts";
 import { parseStrictJson } from "./strict-json.ts";
 

@@ -1,10 +1,10 @@
 /**
  * Trusted side: which ids a plugin may be installed with, and which other ids they resemble. Ids are ASCII
- * (protocol/rules/registration.ts), so letters of other scripts are refused; similar ASCII ids are reported only, since
+ * (protocol/rules/plugin-id.ts), so letters of other scripts are refused; similar ASCII ids are reported only, since
  * they may be legitimate.
  */
 import { CreelError } from "../../protocol/errors.ts";
-import { pluginId } from "../../protocol/rules/registration.ts";
+import { pluginId } from "../../protocol/rules/plugin-id.ts";
 import { DEVICE } from "../archive/entry-rules.ts";
 import { printableAscii } from "../../text/printable.ts";
 

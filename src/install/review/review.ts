@@ -9,7 +9,7 @@ import { SEVERITIES } from "../../bundler/messages.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { failurePolicy, ifItFails } from "../../protocol/rules/failure-policy.ts";
 import type { FailurePolicy } from "../../protocol/rules/failure-policy.ts";
-import { FUNCTION_KINDS } from "../../protocol/messages/functions.ts";
+import { FUNCTION_KINDS } from "../../protocol/messages/function-kinds.ts";
 import { digestOf, sorted } from "../../state/lock.ts";
 import type { LockEntry } from "../../state/lock.ts";
 import type { RequestedPermission } from "./requested-permissions.ts";

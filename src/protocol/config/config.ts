@@ -8,7 +8,7 @@ import { fleetConfig } from "./fleet.ts";
 import { LIMITS } from "../limits.ts";
 import { permissionKeys } from "./permission-key.ts";
 import { requestedPermissions } from "./permissions.ts";
-import { pluginLimitsConfig } from "./plugin-limits.ts";
+import { pluginLimitsConfig } from "./plugin-limits-config.ts";
 import { databaseConfig, lockKeyConfig, secretConfig, secretName } from "./secrets.ts";
 import { updatePolicy } from "./update-policy.ts";
 

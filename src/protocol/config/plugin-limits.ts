@@ -1,9 +1,7 @@
 /**
  * What an operator may set per plugin, beside the times of its hooks: each limit with what holds if nothing is said,
- * and how far it may be set.
+ * and how far it may be set. Apart from their schema, which readers of the lock do not need.
  */
-import * as z from "zod";
-import { key } from "./config-key.ts";
 import { LIMITS } from "../limits.ts";
 
 interface LimitRange {
@@ -43,14 +41,3 @@ export const PLUGIN_LIMITS = {
 
 export type PluginLimitName = keyof typeof PLUGIN_LIMITS;
 export type PluginLimits = Record<PluginLimitName, number>;
-
-/** Strict: a misspelt limit would be none. */
-export const pluginLimitsConfig = z.strictObject(
-  Object.fromEntries(
-    Object.entries(PLUGIN_LIMITS).map(([name, { means, usual, min, max }]) => [
-      name,
-      key(z.number().min(min).max(max), means, { default: usual }),
-    ]),
-  ) as Record<PluginLimitName, z.ZodOptional<z.ZodNumber>>,
-);
-export type PluginLimitsConfig = z.infer<typeof pluginLimitsConfig>;

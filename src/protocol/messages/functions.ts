@@ -7,10 +7,8 @@ import * as z from "zod";
 import { defineHook } from "../hooks/define.ts";
 import { LIMITS } from "../limits.ts";
 import type { CallError } from "../outcome.ts";
+import type { FunctionKind } from "./function-kinds.ts";
 import type { CallStatus } from "./host-lane.ts";
-
-export const FUNCTION_KINDS = ["tool", "command", "method", "route", "cli", "service", "job"] as const;
-export type FunctionKind = (typeof FUNCTION_KINDS)[number];
 
 const event = z.object({ args: z.array(z.unknown()) });
 const context = z.record(z.string(), z.unknown());

@@ -51,9 +51,3 @@ export const registration = z.object({
   unknownMembers: z.array(unknownMember).max(LIMITS.plugin.unknownMembers).optional(),
 });
 export type Registration = z.infer<typeof registration>;
-
-/** Ids are part of log lines, lock files and paths: ASCII, no spaces, at most an npm-like scope. */
-export const pluginId = z
-  .string()
-  .max(LIMITS.call.nameChars)
-  .regex(/^(?:@[a-z0-9][a-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*$/);

@@ -1,4 +1,5 @@
 /** A call that ran out of CPU time: `explain` names the author's line, an incident file brings it to the author, and `profile` finds it. */
+// runs: creel explain h5e81f140-17 --save incident.creel --redact params.command
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 /**
  * The command blocks of a guide. ```console blocks have commands after "$ " and what they print; ```sh blocks have commands alone, which
  * succeed unless their comment names another exit code. Comments that readers do not see set the stage:
- * `<!-- run: command -->`, `<!-- act: name -->` for what other people do, `<!-- file: name -->` before a block that is that file, and `<!-- elsewhere: test -->` before one that another test runs.
+ * `<!-- run: command -->`, `<!-- act: name -->` for what other people do, `<!-- file: name -->` before a block that is that file, and `<!-- elsewhere: test, test -->` before one that other tests run.
  */
 import { readFileSync } from "node:fs";
 
@@ -22,8 +22,10 @@ interface PageFile {
 }
 interface Elsewhere {
   readonly kind: "elsewhere";
-  readonly test: string;
-  readonly line: number;
+  /** Files of tests, with commas between them. */
+  readonly tests: string;
+  /** Without what they print, and without comments. */
+  readonly commands: readonly string[];
 }
 interface Act {
   readonly kind: "act";
@@ -47,7 +49,7 @@ export function stepsOf(page: string): Step[] {
     const end = lines.indexOf("```", at + 1);
     const body = lines.slice(at + 1, end);
     if (pending?.kind === "file") steps.push({ kind: "file", name: pending.value, text: `${body.join("\n")}\n` });
-    else if (pending?.kind === "elsewhere") steps.push({ kind: "elsewhere", test: pending.value, line: at + 1 });
+    else if (pending?.kind === "elsewhere") steps.push({ kind: "elsewhere", tests: pending.value, commands: commandsOf(info, body) });
     else if (info === "console") steps.push(...session(body, at + 2));
     else if (info === "sh") steps.push(...body.flatMap((line, index) => plain(line, at + 2 + index)));
     else if (info === "" && body.some((line) => /^(?:\$ |creel |npm |npx )/.test(line)))
@@ -56,6 +58,11 @@ export function stepsOf(page: string): Step[] {
     at = end;
   }
   return steps;
+}
+
+function commandsOf(info: string, body: readonly string[]): string[] {
+  const steps = info === "console" ? session(body, 0) : body.flatMap((line) => plain(line, 0));
+  return steps.map(({ command }) => command);
 }
 
 function session(body: readonly string[], first: number): Command[] {

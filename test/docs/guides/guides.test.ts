@@ -1,5 +1,5 @@
-/** Every command block of the guides and of the README is run, here or in the test that it names. The longest walk is operating.test.ts. */
-import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+/** Every command block of the guides and of the first pages is run, here or in the test that it names. The longest walk is operating.test.ts. */
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { write } from "../../support/files.ts";
@@ -11,7 +11,7 @@ import { Walk } from "./walk.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const PREFLIGHT = join(ROOT, "plugins-examples/tool-preflight");
-const pages = ["README.md", ...globSync("docs/guides/*.md", { cwd: ROOT })];
+const pages = ["README.md", "examples/gateway/README.md", ...globSync("docs/{first,guides}/*.md", { cwd: ROOT })];
 
 /** What a page of the guides needs before its commands: files of the gateway's folder. */
 const STAGES: Readonly<Record<string, Readonly<Record<string, (at: string) => void>>>> = {
@@ -52,11 +52,30 @@ const STAGES: Readonly<Record<string, Readonly<Record<string, (at: string) => vo
   },
 };
 
+/** Commands that no test runs yet, although their page names one. A row that is run, or gone from its page, has to go from here. */
+const UNRUN: Readonly<Record<string, readonly string[]>> = {
+  "README.md": ["npm install node@24 creel", "npx creel doctor"],
+  "examples/gateway/README.md": ["npm start"],
+  "docs/guides/debugging.md": ["creel dev ./my-plugin --incident incident.creel"],
+  "docs/guides/gateway-in-100-lines.md": ["npm init -y && npm install creel"],
+  "docs/guides/openclaw.md": ["npm install -g creel"],
+  "docs/guides/operating.md": ["npm install ./creel-0.2.0.tgz", "npx creel --version", "npx creel doctor"],
+};
+
+/** The commands that a test neither has as they stand on the page, nor declares in a line `// runs: …` beside what does the same. */
+function notIn(tests: string, commands: readonly string[]): string[] {
+  const text = tests
+    .split(", ")
+    .map((test) => readFileSync(join(ROOT, test), "utf8"))
+    .join("\n");
+  return commands.filter((command) => !text.includes(command));
+}
+
 describe("a guide", () => {
   it.each(pages)("%s has command blocks that are run by a test", (page) => {
     const steps = stepsOf(join(ROOT, page));
-    const tests = steps.flatMap((step) => (step.kind === "elsewhere" ? step.test : []));
-    expect(tests.filter((test) => !existsSync(join(ROOT, test)))).toEqual([]);
+    const unrun = steps.flatMap((step) => (step.kind === "elsewhere" ? notIn(step.tests, step.commands) : []));
+    expect(unrun).toEqual(UNRUN[page] ?? []);
     const isRun = page in STAGES || page === "docs/guides/operating.md";
     expect(isRun || steps.every(({ kind }) => kind !== "command")).toBe(true);
   });

@@ -4,7 +4,6 @@ import { CALL_OPTIONS } from "../../call/options.ts";
 import { INSPECT_OPTIONS, inspectionOf, sayInspect } from "../../inspect/options.ts";
 import { UsageError } from "../../options.ts";
 import { printable } from "../../ui/text.ts";
-import { grantOf } from "../../../protocol/config/permission-key.ts";
 import type { FunctionOutcome } from "../../../protocol/messages/functions.ts";
 import type { Outcome } from "../../../protocol/outcome.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
@@ -120,7 +119,7 @@ export const call = defineVerb({
       const { commandLine, next } = await import("../../self.ts");
       const isSlow = "hook" in outcome && outcome.calls.some(({ error }) => error?.code === "ERR_CALL_CPU");
       const profile = () => commandLine(["profile", tried], { hook: hook!.name, event: values.event });
-      const missing = values.grant ? undefined : ungranted(outcome);
+      const missing = values.grant ? undefined : await ungranted(outcome);
       if (missing !== undefined)
         next(err, `the same command with --grant ${missing}, or with --grant requested for all that its manifest requests`);
       else next(err, isSlow ? profile() : commandLine(["install", tried]));
@@ -130,8 +129,11 @@ export const call = defineVerb({
 });
 
 /** A permission that a handler missed, as an example of what to grant; undefined: none. */
-function ungranted(outcome: Outcome | FunctionOutcome): string | undefined {
+async function ungranted(outcome: Outcome | FunctionOutcome): Promise<string | undefined> {
   const errors = "hook" in outcome ? outcome.calls.map(({ error }) => error) : [outcome.error];
   const found = errors.flatMap((error) => /(\S+) is not granted to/.exec(error?.message ?? "")?.[1] ?? [])[0];
-  return found !== undefined && grantOf(found) === undefined ? "<key>" : found;
+  if (found === undefined) return undefined;
+  // Not imported above: with it comes zod, and every command would load that.
+  const { grantOf } = await import("../../../protocol/config/permission-key.ts");
+  return grantOf(found) === undefined ? "<key>" : found;
 }

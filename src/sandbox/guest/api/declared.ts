@@ -1,7 +1,7 @@
 /** Inside the isolate: what the plugin declares while it registers, and the functions behind it. */
 import { bare, isThenable, NativeError, parse, stringify } from "../boot/primordials.ts";
 import { settled } from "../turn/abortable.ts";
-import type { FunctionKind } from "../../../protocol/messages/functions.ts";
+import type { FunctionKind } from "../../../protocol/messages/function-kinds.ts";
 
 export type Handler = (event: unknown, context: unknown) => unknown;
 

@@ -77,6 +77,24 @@ describe("creel check", () => {
     expect(code).toBe(1);
   });
 
+  it("permissions by kind are still read, with the same by key to write instead; those by key have no remark", async () => {
+    const files = { "index.js": `export default (api) => { api.on("llm_input", () => {}); };\n` };
+    const older = { kv: { reason: "counts" }, fetch: [{ origin: "https://a.example", methods: ["GET"], reason: "asks" }] };
+    const newer = { kv: "counts", "fetch:https://a.example#GET": "asks" };
+    const found = await Promise.all(
+      [older, newer].map((permissions) =>
+        check({ ...files, "creel.plugin.json": JSON.stringify({ id: "old", main: "index.js", permissions }) }, "none"),
+      ),
+    );
+    const [old, young] = found.map(({ permissions, remarks }) => ({
+      keys: permissions.map(({ key }) => key).toSorted(),
+      // Hints are a sentence with JSON at its end.
+      hints: remarks.flatMap((remark) => /write "permissions": (\{.*\})$/.exec(remark)?.[1] ?? []),
+    }));
+    expect(old!.hints.map((hint) => JSON.parse(hint) as unknown)).toEqual([newer]);
+    expect(young).toEqual({ keys: old!.keys, hints: [] });
+  });
+
   it("without a plugin it says what to write", async () => {
     const { code, stderr } = await creel(["check"]);
     expect(stderr).toContain("creel check ./my-plugin");

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
+import { wordsOf } from "../../../../src/cli/completion/words.ts";
 import { VERBS } from "../../../../src/cli/verbs/index.ts";
 import { folder } from "../../../support/files.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
@@ -85,6 +86,26 @@ describe("completion elsewhere", () => {
       expect(out).toMatch(new RegExp(`\\b${name}\\b`));
       for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(shell === "fish" ? `-l ${option} ` : `--${option}\\[`));
     }
+  });
+
+  it.each(["zsh", "fish"])("%s asks creel for the ids of installed plugins wherever an id belongs, and nowhere else", async (shell) => {
+    const { out } = await creelHere("completion", shell);
+    const lines = out.split("\n").filter((line) => line.includes("creel list --ids"));
+    const asked = lines.flatMap((line) => {
+      const verb = (shell === "fish" ? /__fish_seen_subcommand_from ([\w-]+)/ : /^ +([\w-]+)\) _arguments /).exec(line)![1]!;
+      if (shell === "fish") return `${verb} ${/ -l ([\w-]+)/.exec(line)?.[1] ?? /-eq (\d) *'/.exec(line)?.[1] ?? "?"}`;
+      return Array.from(line.matchAll(/ '((?:[^']|'\\'')*?):plugin:\{compadd -- \$\(creel list --ids 2>\/dev\/null\)\}'/g), ([, spec]) => {
+        const option = /^\*?--([\w-]+)/.exec(spec!)?.[1];
+        // The words of a command line are counted from the command itself in fish.
+        return `${verb} ${option ?? Number(spec) + 1}`;
+      });
+    });
+    const belongs = wordsOf(VERBS).flatMap(({ name, options, idAt }) => [
+      ...(idAt === undefined ? [] : [`${name} ${idAt + 2}`]),
+      ...options.filter(({ isId }) => isId).map((option) => `${name} ${option.name.slice(2)}`),
+    ]);
+    expect(belongs).toEqual(expect.arrayContaining(["inspect 2", "permissions 3", "explain plugin"]));
+    expect(asked.toSorted()).toEqual(belongs.toSorted());
   });
 
   it("another shell is refused with those there are, and --json has the script as data", async () => {
