@@ -22,6 +22,8 @@ export interface Diagnosis {
   readonly lane?: number;
   readonly culprit?: Culprit;
   readonly begun?: number;
+  /** It died by itself, and no turn was seen to last: a load that had just begun may be the reason. */
+  readonly isCrash?: boolean;
 }
 
 export interface WatchdogOptions {
@@ -155,11 +157,12 @@ export class Watchdog {
   }
 
   /**
-   * The cell that was executing when the unit died, if there is no doubt: one turn lasted, and no other lane was busy.
+   * The unit died by itself. The cell that was executing is named if there is no doubt: one turn lasted, and no other lane was busy.
    */
   suspect(): Partial<Diagnosis> {
     const [turn, ...others] = this.#lasting();
-    return turn && others.length === 0 && !this.#options.isBusyBeside(turn.lane) ? blame(turn, true) : {};
+    if (!turn) return { isCrash: true };
+    return others.length === 0 && !this.#options.isBusyBeside(turn.lane) ? blame(turn, true) : {};
   }
 
   #replace(diagnosis: Diagnosis): void {

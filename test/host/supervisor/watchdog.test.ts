@@ -210,7 +210,7 @@ it("who was inside a cell when a unit died is known only if its turn lasted, was
   expect(alone.dog.suspect()).toMatchObject({ lane: 1, culprit: { cell: 4 } });
   const over = watched({ isOver: () => true });
   over.stalled();
-  expect(over.dog.suspect()).toEqual({});
+  expect(over.dog.suspect()).toEqual({ isCrash: true });
   const beside = watched({ isBusyBeside: (lane) => lane === 1 });
   beside.stalled();
   expect(beside.dog.suspect()).toEqual({});
