@@ -19,13 +19,13 @@ const slow = (id: string, ms: number): PluginSpec => ({
 interface Scene extends AsyncDisposable {
   readonly host: Host;
   readonly restarts: Facts["restart"][];
-  /** The process is found to be too large once, and no plugin has reported that it grew. */
+  /** The process is found to be too large, and no plugin has reported that it grew. */
   readonly fill: () => void;
 }
 
 /** The neighbour is loaded; the others are not yet, each in a lane of its own. */
 async function scene(...others: PluginSpec[]): Promise<Scene> {
-  let isFull = false;
+  let [latest, full]: (LaneUnit | undefined)[] = [];
   const places = others.map(({ id }, lane) => [id, { lane, enabled: false }]);
   const host = await openHostWith(
     {
@@ -38,18 +38,15 @@ async function scene(...others: PluginSpec[]): Promise<Scene> {
     {
       units: (start) => (count) => {
         const unit: LaneUnit = start(count);
-        const rssBytes = (): number | undefined => {
-          if (!isFull) return unit.rssBytes?.();
-          isFull = false;
-          return (LIMITS.sandbox.memoryMb + 1) * 2 ** 20;
-        };
+        latest = unit;
+        const rssBytes = (): number | undefined => (full === unit ? 2 * LIMITS.sandbox.memoryMb * 2 ** 20 : unit.rssBytes?.());
         return { ...unit, rssBytes };
       },
     },
   );
   const restarts: Facts["restart"][] = [];
   host.on("restart", (fact) => restarts.push(fact));
-  const fill = (): void => void (isFull = true);
+  const fill = (): void => void (full = latest);
   return { host, restarts, fill, [Symbol.asyncDispose]: () => host.close() };
 }
 

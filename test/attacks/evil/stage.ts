@@ -157,8 +157,8 @@ class Meter {
   #stallCpuMs = 0;
   readonly #timer = setInterval(() => this.#tick(), TICK_MS);
 
-  constructor(restBytes: number) {
-    this.#from = restBytes;
+  constructor(fromBytes: number) {
+    this.#from = fromBytes;
   }
 
   #tick(): void {

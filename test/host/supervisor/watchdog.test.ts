@@ -233,13 +233,14 @@ it("who was inside a cell when a unit died is known only if its turn lasted, was
   expect(both.dog.suspect()).toEqual({});
 });
 
+async function freeze(last: Partial<StalledTurn>): Promise<Diagnosis> {
+  const { stalled, diagnoses } = watched({ isOverdue: () => true });
+  stalled(last);
+  await vi.waitFor(() => expect(diagnoses).toHaveLength(1), { timeout: 10_000, interval: 20 });
+  return diagnoses[0]!;
+}
+
 it("a process that freezes is replaced in the name of the turn that V8 was told to stop, if it reported one at last", async () => {
-  const freeze = async (last: Partial<StalledTurn>): Promise<Diagnosis> => {
-    const { stalled, diagnoses } = watched({ isOverdue: () => true });
-    stalled(last);
-    await vi.waitFor(() => expect(diagnoses).toHaveLength(1), { timeout: 10_000, interval: 20 });
-    return diagnoses[0]!;
-  };
   const [named, unnamed] = await Promise.all([freeze({ cpuMs: CPU_MS }), freeze({ stalledMs: LIMIT_MS - 1, cpuMs: CPU_MS - 1 })]);
   expect(named).toMatchObject({ why: "the sandbox process no longer answers", lane: 1, culprit: { cell: 4 } });
   expect(unnamed.why).toBe(named.why);
@@ -250,8 +251,8 @@ it("a process that takes too much memory is given a moment to say who grew, and 
   const { unit, diagnoses } = weighed();
   unit.bytes = LIMIT_BYTES + 1;
   // The watchdog has looked, at least twice.
-  const looks = vi.spyOn(unit, "rssBytes");
-  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(2), { interval: 2 });
+  const read = vi.spyOn(unit, "rssBytes");
+  await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(2), { interval: 2 });
   expect(diagnoses).toEqual([]);
   unit.events!.grown({ kind: "grown", lane: 0, cell: 2, bytes: 350 * MB, others: 20 * MB });
   await vi.waitFor(() => expect(diagnoses).toMatchObject([{ lane: 0, culprit: { cell: 2 } }]), { interval: 2 });
