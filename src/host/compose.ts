@@ -118,9 +118,9 @@ export function compose(options: HostOptions) {
     greeting: (lane) => [greeting, ...plugins.openings(lane)],
     message: (lane, message, bodies) => laneMessages.receive(lane, message, bodies),
     cpuMsOf: (lane, cell, isLoad) => plugins.cpuMsOf(lane, cell, isLoad),
-    restarted: (why, lanes, cell) => {
+    restarted: (why, lanes, cell, isCrash) => {
       const lost = lanes.map((lane) => fleet.lanes[lane]!);
-      const culprit = plugins.sandboxDied(lost, why, cell);
+      const culprit = plugins.sandboxDied(lost, why, cell, isCrash);
       const said = culprit ? why : `${why}; which plugin caused it, if any, is not known`;
       events.publish("restart", { why: said, lanes, culprit: culprit?.id });
     },

@@ -13,9 +13,13 @@ import type { Mode } from "./evil/modes.ts";
 import { suffer } from "./evil/stage.ts";
 import type { Felt } from "./evil/stage.ts";
 
-/** What the gateway may grow by, and how long its event loop may be kept. */
+/** What the gateway may grow by from rest, and how long its event loop may be kept, by the clock or in CPU time. */
 const GROWN_MB = 64;
 const STALL_MS = 100;
+/** The slowest call of a neighbour, which has a process of its own: two stalls, and the time that its own process takes. */
+const NEIGHBOUR_MS = 250;
+/** By the clock, what the machine did to the control process in the same time is allowed twice: a gateway has more to do, as in verdict.ts. */
+const MACHINE_FACTOR = 2;
 
 const { values: flags } = parseArgs({
   options: {
@@ -26,7 +30,8 @@ const { values: flags } = parseArgs({
   },
 });
 
-if (flags.mode !== undefined) console.log(JSON.stringify(await suffer(flags.mode as Mode, Number(flags.seconds))));
+if (flags.mode !== undefined)
+  console.log(JSON.stringify(await suffer(flags.mode as Mode, { seconds: Number(flags.seconds), isControlled: true })));
 else await main();
 
 async function main(): Promise<void> {
@@ -47,7 +52,12 @@ async function main(): Promise<void> {
         {
           isWell: process.exitCode === undefined,
           seconds: Number(flags.seconds),
-          most: { grownMb: mostOf("grownMb"), stallMs: mostOf("stallMs"), stallCpuMs: mostOf("stallCpuMs") },
+          most: {
+            grownMb: mostOf("grownMb"),
+            stallMs: mostOf("stallMs"),
+            stallCpuMs: mostOf("stallCpuMs"),
+            machineMs: mostOf("machineMs"),
+          },
           figures,
         },
         undefined,
@@ -58,18 +68,32 @@ async function main(): Promise<void> {
 
 async function inProcess(mode: Mode): Promise<Felt | undefined> {
   // With a small young generation what grows is kept, and not only waste that nobody has collected yet.
-  const args = ["-C", "source", "--max-semi-space-size=4", fileURLToPath(import.meta.url), "--mode", mode, "--seconds", flags.seconds];
+  const args = [
+    "-C",
+    "source",
+    "--expose-gc",
+    "--max-semi-space-size=4",
+    fileURLToPath(import.meta.url),
+    "--mode",
+    mode,
+    "--seconds",
+    flags.seconds,
+  ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit") as Promise<[number | null]>]);
   return code === 0 ? (JSON.parse(said) as Felt) : undefined;
 }
 
-function rulesBroken({ mode, restarts, calls, neighbour, grownMb, stallCpuMs }: Felt): string[] {
+function rulesBroken({ mode, restarts, calls, neighbour, grownMb, stallMs, stallCpuMs, machineMs }: Felt): string[] {
   const culprits = restarts.flatMap(({ culprit }) => culprit ?? []);
   const isRefused = MODES[mode] === "refused";
   return [
     ...(grownMb > GROWN_MB ? [`the gateway grew by ${grownMb} MB, and may by ${GROWN_MB}`] : []),
     ...(stallCpuMs > STALL_MS ? [`the gateway's event loop was kept for ${stallCpuMs} ms of CPU time`] : []),
+    ...(stallMs > Math.max(STALL_MS, machineMs * MACHINE_FACTOR)
+      ? [`the gateway's event loop stood still for ${stallMs} ms, and the control process's for ${machineMs} ms`]
+      : []),
+    ...(neighbour.worstMs > NEIGHBOUR_MS + machineMs * MACHINE_FACTOR ? [`a call of the neighbour took ${neighbour.worstMs} ms`] : []),
     ...(neighbour.calls === 0 || neighbour.wrong > 0 ? [`${neighbour.wrong} of ${neighbour.calls} calls of the neighbour went wrong`] : []),
     ...(neighbour.strikes > 0 ? ["the neighbour was blamed"] : []),
     ...(culprits.length > 0 ? [`a restart named ${culprits.join(", ")}`] : []),
@@ -78,10 +102,10 @@ function rulesBroken({ mode, restarts, calls, neighbour, grownMb, stallCpuMs }: 
   ];
 }
 
-function summary({ restarts, calls, neighbour, grownMb, stallMs, stallCpuMs, cpuShare }: Felt): string {
+function summary({ restarts, calls, neighbour, grownMb, stallMs, stallCpuMs, machineMs, cpuShare }: Felt): string {
   return [
     `+${grownMb} MB`,
-    `stall ${stallMs} ms (${stallCpuMs} ms CPU)`,
+    `stall ${stallMs} ms (${stallCpuMs} ms CPU, control process ${machineMs} ms)`,
     `gateway ${Math.round(cpuShare * 100)} % of a CPU`,
     `neighbour ${neighbour.calls} calls, worst ${neighbour.worstMs} ms`,
     `${restarts.length} restarts${restarts[0] ? ` (${restarts[0].why.slice(0, 90)})` : ""}`,

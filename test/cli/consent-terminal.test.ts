@@ -1,5 +1,8 @@
 /** Consent on a real pseudo-terminal: leaving a question does nothing and ends with 130, and only the word yes is a yes. */
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -131,11 +134,11 @@ describe.runIf(hasPty)("an installation that would allow unencrypted traffic", (
   };
   const path = pluginFolder({ id: "plain", permissions: PLAIN }, `export default () => {};`);
 
-  it.each<[string, string, number, string[]]>([
-    ["Ctrl-C", CTRL_C, 130, []],
-    ["Return", "\r", 1, []],
-    ["yes", "y\r", 0, ["plain"]],
-  ])("asks for a second yes for each such grant; the answer to the last is %s", async (_, keys, code, installed) => {
+  it.each<[string, (screen: Screen) => void, number, string[]]>([
+    ...WAYS.map(([name, leave]): [string, (screen: Screen) => void, number, string[]] => [name, leave, 130, []]),
+    ["Return", ({ type }) => type("\r"), 1, []],
+    ["yes", ({ type }) => type("y\r"), 0, ["plain"]],
+  ])("asks for a second yes for each such grant; the answer to the last is %s", async (_, answer, code, installed) => {
     const project = home();
     const screen = creelAt(project, "install", path);
     await screen.shows("[c]hoose permissions: ");
@@ -145,7 +148,7 @@ describe.runIf(hasPty)("an installation that would allow unencrypted traffic", (
     screen.type("y\r");
     await screen.shows("fetch:http://api.example.com: it allows unencrypted connections");
     await screen.shows("Grant it anyway? [y/N] ");
-    screen.type(keys);
+    answer(screen);
     expect([await screen.ended, await installedIn(project)]).toEqual([code, installed]);
   });
 });
@@ -188,4 +191,41 @@ describe.runIf(hasPty)("a grant at a terminal", () => {
   });
 });
 
-it("a pseudo-terminal is there where it must be", () => expect(hasPty || process.env.CI === undefined).toBe(true));
+/** The fleet's server, which nobody may ask for anything. */
+const fleetHome = async (): Promise<{ project: string; asked: () => number; server: Server }> => {
+  let asked = 0;
+  const server = createServer((socket) => {
+    asked += 1;
+    socket.destroy();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const servers = [`nats://127.0.0.1:${(server.address() as AddressInfo).port}`];
+  const fleet = { name: "ann", servers, credentials: "ann.nk", operators: [`ed25519-${"A".repeat(43)}=`], signingKey: "ann.pem" };
+  const project = folder({ "creel.json": JSON.stringify({ stateDir: "state", sandbox: { walls: "none" }, fleet }) }, QUICK);
+  return { project, asked: () => asked, server };
+};
+
+describe.runIf(hasPty)("an operator of a fleet who leaves a question", () => {
+  it.each(WAYS)("of creel --fleet install by %s installs nothing, asks no host, and the exit code is 130", async (name, leave) => {
+    const { project, asked, server } = await fleetHome();
+    const screen = creelAt(project, "--fleet", "install", weather());
+    await screen.shows(QUESTIONS[0]![0]);
+    leave(screen);
+    expect([await screen.ended, asked(), await installedIn(project)]).toEqual([130, 0, []]);
+    expect(name === "a closed terminal" || screen.text().trimEnd().endsWith("\nNothing was installed.")).toBe(true);
+    server.close();
+  });
+
+  it("of creel --fleet permissions by Ctrl-C grants nothing, here or on a host, and the exit code is 130", async () => {
+    const { project, asked, server } = await fleetHome();
+    await operator(join(project, "state")).install(weather(), []);
+    const screen = creelAt(project, "--fleet", "permissions", "grant", "weather", "env:TOKEN");
+    await screen.shows("Grant it anyway? [y/N] ");
+    screen.type(CTRL_C);
+    expect([await screen.ended, asked()]).toEqual([130, 0]);
+    expect((await openState(join(project, "state")).read()).get("weather")!.grants).toEqual({});
+    server.close();
+  });
+});
+
+it.runIf(process.env.CI)("where CI is set there is a pseudo-terminal, so that none of this is left out", () => expect(hasPty).toBe(true));

@@ -321,6 +321,22 @@ contract("approval requests", (isolation) => {
       expect((await run({ a: asks("A") })).decision).toBe("block");
     });
 
+    it.each<[string, object]>([
+      ["for another tool", { toolName: "exec", agentId: "main" }],
+      ["for another agent", { toolName: "web_search", agentId: "helper" }],
+      ["where no agent is named", { toolName: "web_search" }],
+    ])("nor the same title %s: the user is asked again", async (_, ctx) => {
+      await always({ a: asks("A") });
+      const event = toolCall({ a: asks("A") });
+      const { toolName } = ctx as { toolName: string };
+      const outcome = await shared.host.run("before_tool_call", { ...event, toolName }, ctx as typeof context);
+      expect(outcome).toMatchObject({ decision: "block", approval: { resolution: "deny" } });
+      expect(only()).toMatchObject({ pluginId: "a", toolName });
+      questions = [];
+      expect((await run({ a: asks("A") })).decision).toBe("pass");
+      expect(questions).toEqual([]);
+    });
+
     it("nor the same title of another plugin", async () => {
       await always({ a: asks("A") });
       expect((await run({ b: asks("A") })).decision).toBe("block");

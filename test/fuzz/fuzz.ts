@@ -1,5 +1,5 @@
 /**
- * How long the fuzzers go on, and from which seed. In CI all files of test/fuzz together take about a minute; `npm run fuzz -- --minutes 60` gives them an
+ * How long the fuzzers go on, and from which seed. In CI all files of test/fuzz together take a minute; `npm run fuzz -- --minutes 60` gives them an
  * hour. The seed is printed: `CREEL_FUZZ_SEED=<seed>` goes the same way again, and a failure names the case itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { SHARES } from "./shares.ts";
 import type { FuzzerName } from "./shares.ts";
 
 /** Of all fuzzers together, by default. */
-const CI_MS = 50_000;
+const CI_MS = 60_000;
 const TOTAL_MS = Number(process.env.CREEL_FUZZ_MS ?? CI_MS);
 const SEED = Number(process.env.CREEL_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Starting, shrinking what was found. */

@@ -172,14 +172,15 @@ export function strikeFault({ circuit }: Plugin, { code, message }: CallError): 
 
 /**
  * The sandbox died while it executed the plugin's cell, or loaded it. One death while loading may be an accident, or caused by another
- * plugin; after a second one both count.
+ * plugin; after a second one both count. Says whether it got a strike.
  */
-export function strikeKilled(plugin: Plugin, why: string, isSure: boolean): void {
+export function strikeKilled(plugin: Plugin, why: string, isSure: boolean): boolean {
   const { circuit, isOpening } = plugin;
   if (isOpening) plugin.loadDeaths += 1;
   else circuit.strike("killed", why);
-  if (isSure || plugin.loadDeaths >= LIMITS.blame.breakerLoadKills)
-    for (; plugin.loadDeaths > 0; plugin.loadDeaths--) circuit.strike("killed", why, { atLoad: true });
+  const isStruck = isSure || plugin.loadDeaths >= LIMITS.blame.breakerLoadKills;
+  if (isStruck) for (; plugin.loadDeaths > 0; plugin.loadDeaths--) circuit.strike("killed", why, { atLoad: true });
+  return isStruck || !isOpening;
 }
 
 const FAULTS: Partial<Record<CallError["code"], StrikeKind | "call">> = {

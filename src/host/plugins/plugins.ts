@@ -258,19 +258,26 @@ export class Plugins {
   }
 
   /**
-   * A sandbox is gone. Returns the plugin to blame, if there is one: the plugin whose cell was executing or, if that is not known, the first
-   * plugin of the lane that was loading, since a lane loads one after the other.
+   * A sandbox is gone. Returns the plugin to blame, if there is one: the plugin whose cell was executing. If that is not known, nobody is
+   * struck for it, whoever was loading: the process may have been full because of a neighbour, or killed from outside. Only where it crashed
+   * (`isCrash`) and one plugin was loading, a second crash is its own: the first one has moved it to where it is alone.
    */
-  sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined): Plugin | undefined {
+  sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined, isCrash: boolean): Plugin | undefined {
     for (const lane of lanes) this.cells.died(lane);
     const blamed = culprit === undefined ? undefined : this.cells.was(culprit)?.plugin;
-    const opening = this.#everyVersion().filter(({ isOpening }) => isOpening);
-    const suspects = blamed ? [blamed] : lanes.flatMap((lane) => opening.find(({ home }) => home?.lane === lane) ?? []);
-    for (const plugin of suspects) {
-      strikeKilled(plugin, why, plugin === blamed);
-      this.slowDown(plugin, why);
+    if (blamed) {
+      strikeKilled(blamed, why, true);
+      this.slowDown(blamed, why);
+      return blamed;
     }
-    return blamed ?? (suspects.length === 1 ? suspects[0] : undefined);
+    if (!isCrash) return undefined;
+    // A lane loads one after the other.
+    const opening = this.#everyVersion().filter(({ isOpening }) => isOpening);
+    const suspects = lanes.flatMap((lane) => opening.find(({ home }) => home?.lane === lane) ?? []);
+    const only = suspects.length === 1 ? suspects[0] : undefined;
+    const isStruck = only !== undefined && strikeKilled(only, why, false);
+    for (const plugin of suspects) this.slowDown(plugin, `${why}, and it was loading then; alone it shows whether it was the reason`);
+    return isStruck ? only : undefined;
   }
 
   /** The versions that serve, and those that are retired or being tried beside them. */

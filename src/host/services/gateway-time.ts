@@ -1,6 +1,6 @@
 /**
- * Trusted side: what one plugin's requests cost the gateway's thread. The host measures the time it works for them and
- * adds it to two levels. One level falls at the rate that the plugin may use over time. The other falls at half of the
+ * Trusted side: what one plugin's requests cost the gateway's thread. The host measures the time it works for them, by the
+ * clock and, where that is long, by the thread's CPU time: no plugin pays for a CPU that the thread did not get. It is added to two levels. One level falls at the rate that the plugin may use over time. The other falls at half of the
  * thread's time, so that the plugin cannot use its share in one burst. While either level is above its mark, the
  * plugin's requests wait in order, one for each turn of the event loop; a request that waits too long fails. A call
  * that makes no request is never measured.
@@ -29,11 +29,24 @@ const NO_LIMIT_MS = 1_000;
 /** In a burst, half of the thread stays free for others. */
 const SPRINT_SHARE = 0.5;
 
+/**
+ * Work that takes longer by the clock may have waited for a CPU, in which case the waiting is most of it. The kernel brings the thread's CPU
+ * time up to date with every tick and every switch, so a reading misses up to some milliseconds: on average, the second number.
+ */
+const DOUBTFUL_MS = 2;
+const UNREAD_MS = 1;
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 /** Nested work counts once. All of it is synchronous, so one flag per thread is enough. */
 let isMeasuring = false;
 
 export class GatewayTime {
   readonly #now: () => number;
+  readonly #cpuMs: (() => number) | undefined;
   #limitMs: number;
   #levelMs = 0;
   #sprintMs = 0;
@@ -46,10 +59,12 @@ export class GatewayTime {
   #delayed = 0;
   #failed = 0;
 
-  constructor(limitMs: number = LIMITS.gateway.msPerSecond, now: () => number = () => performance.now()) {
+  /** `now`: a clock of a test, which measures no CPU time unless `cpuMs` does. */
+  constructor(limitMs: number = LIMITS.gateway.msPerSecond, now?: () => number, cpuMs?: () => number) {
     this.#limitMs = limitMs;
-    this.#now = now;
-    this.#atMs = now();
+    this.#now = now ?? (() => performance.now());
+    this.#cpuMs = cpuMs ?? (now ? undefined : threadCpuMs);
+    this.#atMs = this.#now();
   }
 
   /** A new version of the plugin may have another limit. */
@@ -61,12 +76,13 @@ export class GatewayTime {
   measure<T>(work: () => T): T {
     if (isMeasuring) return work();
     isMeasuring = true;
+    const startedCpuMs = this.#cpuMs?.() ?? 0;
     const startedMs = this.#now();
     try {
       return work();
     } finally {
       isMeasuring = false;
-      this.#charge(startedMs, this.#now());
+      this.#charge(startedMs, this.#now(), startedCpuMs);
     }
   }
 
@@ -123,9 +139,10 @@ export class GatewayTime {
     return { limitMs: this.#limitMs, spentMs: Math.round(this.#spentMs * 10) / 10, delayed: this.#delayed, failed: this.#failed };
   }
 
-  #charge(startedMs: number, endedMs: number): void {
+  #charge(startedMs: number, endedMs: number, startedCpuMs: number): void {
     this.#level(endedMs);
-    this.#add(endedMs - startedMs);
+    const ms = endedMs - startedMs;
+    this.#add(ms < DOUBTFUL_MS || !this.#cpuMs ? ms : Math.min(ms, this.#cpuMs() - startedCpuMs + UNREAD_MS));
   }
 
   #add(ms: number): void {

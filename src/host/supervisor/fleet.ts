@@ -32,8 +32,11 @@ export interface FleetOptions {
   message(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void;
   /** CPU budget of a turn that belongs to no run; undefined: the cell is not in that lane. */
   cpuMsOf(lane: LaneClient, cell: number, isLoad: boolean): number | undefined;
-  /** A unit is lost and will be replaced. `culprit` is the cell that was executing, if that is known. */
-  restarted(why: string, lanes: readonly number[], culprit: number | undefined): void;
+  /**
+   * A unit is lost and will be replaced. `culprit` is the cell that was executing, if that is known. `isCrash`: it died by itself, while no turn
+   * was seen to last.
+   */
+  restarted(why: string, lanes: readonly number[], culprit: number | undefined, isCrash: boolean): void;
 }
 
 export interface UnitListener {
@@ -169,12 +172,13 @@ export class Fleet {
       went: () => {
         for (const { index } of lanes) this.#units?.went(index);
       },
-      lost: ({ why, culprit }) => {
+      lost: ({ why, culprit, isCrash = false }) => {
         this.#lastLoss = why;
         this.#options.restarted(
           why,
           lanes.map(({ index }) => index),
           culprit?.cell,
+          isCrash,
         );
       },
     });

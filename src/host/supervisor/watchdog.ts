@@ -13,8 +13,15 @@ import type { Culprit } from "./unit-loss.ts";
 import { Growth } from "./memory-growth.ts";
 import type { LaneUnit } from "./unit.ts";
 
-/** A turn that was reported at most this many looks ago, and is not known to be over, still lasts. */
+/** A turn that was reported at most this many looks before the unit's last sign of life, and is not known to be over, still lasts. */
 const FRESH_LOOKS = 4;
+
+/**
+ * A process that is too large, without a cell that explains it: how long the stall detector, which may have to wait for a CPU, has to report
+ * who grew, unless the process grows on to so many times its limit.
+ */
+const EXPLAIN_MS = 300;
+const EXPLAIN_FACTOR = 1.5;
 
 export interface Diagnosis {
   readonly why: string;
@@ -22,6 +29,8 @@ export interface Diagnosis {
   readonly lane?: number;
   readonly culprit?: Culprit;
   readonly begun?: number;
+  /** It died by itself, and no turn was seen to last: a load that had just begun may be the reason. */
+  readonly isCrash?: boolean;
 }
 
 export interface WatchdogOptions {
@@ -45,6 +54,8 @@ interface Sight {
   readonly idleLooks: number;
   /** CPU time of the turn when the host first knew that V8 was told to stop it. */
   readonly lateCpuMs: number | undefined;
+  /** It has used up its CPU time: its cell is at fault, whatever comes of it. */
+  readonly isSpent: boolean;
 }
 
 export class Watchdog {
@@ -53,6 +64,10 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
   /** Looks since the last beat. Looks rather than time, so that a gateway that was busy itself replaces no unit. */
   #silent = 0;
+  /** When it last reported anything, or answered. */
+  #signMs = performance.now();
+  /** Since when the process is too large and no cell explains it. */
+  #unexplainedMs: number | undefined;
   /** The last long turn of each lane. */
   readonly #sights = new Map<number, Sight>();
   readonly #growth = new Growth();
@@ -63,12 +78,15 @@ export class Watchdog {
     unit.observe({
       stalled: (turn) => this.#stalled(turn),
       grown: (growth) => this.#growth.reported(growth),
-      beat: () => {
-        this.#silent = 0;
-      },
+      beat: () => this.#hear(),
       protocolError: (why) => this.#replace({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: why }) }),
     });
     this.#look();
+  }
+
+  #hear(): void {
+    this.#silent = 0;
+    this.#signMs = performance.now();
   }
 
   stop(): void {
@@ -82,7 +100,8 @@ export class Watchdog {
    */
   #look(): void {
     const isOverdue = this.#options.isOverdue();
-    const paceMs = isOverdue ? LIMITS.sandbox.superviseMs : LIMITS.sandbox.memoryMs;
+    const isUnexplained = this.#unexplainedMs !== undefined;
+    const paceMs = isUnexplained ? LIMITS.sandbox.watchMs : isOverdue ? LIMITS.sandbox.superviseMs : LIMITS.sandbox.memoryMs;
     this.#timer = setTimeout(() => setImmediate(() => this.#timer && this.#look()), paceMs).unref();
     const bytes = this.#unit.rssBytes?.();
     if (bytes !== undefined && this.#checkMemory(bytes)) return;
@@ -90,28 +109,43 @@ export class Watchdog {
       this.#silent = 0;
       return;
     }
-    this.#silent += 1;
-    if (this.#silent > LIMITS.sandbox.lostBeats) return this.#replace({ why: errorMessage("ERR_SANDBOX_FROZEN") });
+    // At a faster pace as well it has as long to answer.
+    if (!isUnexplained) this.#silent += 1;
+    if (this.#silent > LIMITS.sandbox.lostBeats) return this.#replace({ why: errorMessage("ERR_SANDBOX_FROZEN"), ...this.#spender() });
     this.#unit.ping();
   }
 
-  /** True: the process is too large. */
+  /** True: the process is too large, and is replaced. */
   #checkMemory(bytes: number): boolean {
     const { memoryBytes } = this.#options;
-    if (bytes > memoryBytes) {
-      const why = errorMessage("ERR_SANDBOX_MEMORY", { mb: Math.round(bytes / 2 ** 20), limit: Math.round(memoryBytes / 2 ** 20) });
-      const culprit = this.#growth.culprit(bytes, this.#lasting());
-      this.#replace(culprit ? { why, ...culprit } : { why: `${why}; no single plugin explains it` });
+    if (bytes <= memoryBytes) {
+      this.#unexplainedMs = undefined;
+      if (this.#growth.note(bytes, memoryBytes)) this.#unit.tighten?.();
+      return false;
+    }
+    const lasting = this.#lasting().map(({ turn }) => turn);
+    const culprit = this.#growth.culprit(bytes, lasting);
+    const why = errorMessage("ERR_SANDBOX_MEMORY", { mb: Math.round(bytes / 2 ** 20), limit: Math.round(memoryBytes / 2 ** 20) });
+    if (culprit) {
+      this.#replace({ why, ...culprit });
       return true;
     }
-    if (this.#growth.note(bytes, memoryBytes)) this.#unit.tighten?.();
-    return false;
+    this.#unexplainedMs ??= performance.now();
+    if (bytes < memoryBytes * EXPLAIN_FACTOR && performance.now() - this.#unexplainedMs < EXPLAIN_MS) return false;
+    this.#replace({ why: `${why}; no single plugin explains it` });
+    return true;
   }
 
-  /** Turns that last at this moment, as far as the host knows. */
-  #lasting(): StalledTurn[] {
-    const sinceMs = performance.now() - LIMITS.sandbox.watchMs * FRESH_LOOKS;
-    return [...this.#sights.values()].filter(({ atMs, turn }) => atMs >= sinceMs && !this.#options.isOver(turn)).map(({ turn }) => turn);
+  /** Turns that last at this moment, as far as the host knows: a unit that reports nothing any more is where it was. */
+  #lasting(): Sight[] {
+    const sinceMs = this.#signMs - LIMITS.sandbox.watchMs * FRESH_LOOKS;
+    return [...this.#sights.values()].filter(({ atMs, turn }) => atMs >= sinceMs && !this.#options.isOver(turn));
+  }
+
+  /** The one turn that lasts although its CPU time is used up: if the unit crashes or freezes, it is the reason. Undefined: none, or several. */
+  #spender(): Pick<Diagnosis, "lane" | "culprit" | "begun"> | undefined {
+    const [sight, ...others] = this.#lasting().filter(({ isSpent }) => isSpent);
+    return sight && others.length === 0 ? blame(sight.turn, sight.idleLooks > 0) : undefined;
   }
 
   /** Was a turn reported from this lane in the last milliseconds? Its run may be answered by now, because it was late. */
@@ -120,14 +154,14 @@ export class Watchdog {
   }
 
   #stalled(turn: StalledTurn): void {
-    this.#silent = 0;
+    this.#hear();
     const cpuMs = this.#options.cpuMsOf(turn);
     if (cpuMs === undefined)
       return this.#replace({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: "a turn of a cell that is not in that lane" }) });
     // The sandbox reports the timeout that V8 was given. It cannot be longer than the longest one there is.
     const allowedMs = Math.min(turn.limitMs, turnMs(cpuMs));
     const isLate = turn.isStopped === true || turn.stalledMs >= allowedMs;
-    const sight = this.#see(turn, isLate);
+    const sight = this.#see(turn, isLate, cpuMs);
     if (!isLate) return;
     const isParked = sight.idleLooks >= LIMITS.sandbox.parkedLooks;
     if (!isParked && !isWedged(turn, sight, cpuMs, allowedMs)) {
@@ -140,7 +174,7 @@ export class Watchdog {
     this.#replace({ why: errorMessage("ERR_SANDBOX_WEDGED", { ms: Math.round(turn.stalledMs) }), ...blame(turn, isParked) });
   }
 
-  #see(turn: StalledTurn, isLate: boolean): Sight {
+  #see(turn: StalledTurn, isLate: boolean, budgetMs: number): Sight {
     const last = this.#sights.get(turn.lane);
     const before = last?.turn.turn === turn.turn && last.turn.cell === turn.cell ? last : undefined;
     const isIdle = before !== undefined && turn.isAsleep === true && turn.cpuMs !== undefined && turn.cpuMs === before.turn.cpuMs;
@@ -149,17 +183,21 @@ export class Watchdog {
       atMs: performance.now(),
       idleLooks: isIdle ? before.idleLooks + 1 : 0,
       lateCpuMs: before?.lateCpuMs ?? (isLate ? turn.cpuMs : undefined),
+      isSpent: isLate && (turn.isStopped === true || (turn.cpuMs ?? 0) >= budgetMs),
     };
     this.#sights.set(turn.lane, sight);
     return sight;
   }
 
   /**
-   * The cell that was executing when the unit died, if there is no doubt: one turn lasted, and no other lane was busy.
+   * The unit died by itself. The cell that was executing is named if there is no doubt: its CPU time was used up, or one turn lasted and no
+   * other lane was busy.
    */
   suspect(): Partial<Diagnosis> {
-    const [turn, ...others] = this.#lasting();
-    return turn && others.length === 0 && !this.#options.isBusyBeside(turn.lane) ? blame(turn, true) : {};
+    const [sight, ...others] = this.#lasting();
+    if (!sight) return { isCrash: true };
+    const isAlone = others.length === 0 && !this.#options.isBusyBeside(sight.turn.lane);
+    return this.#spender() ?? (isAlone ? blame(sight.turn, true) : {});
   }
 
   #replace(diagnosis: Diagnosis): void {

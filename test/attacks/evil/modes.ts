@@ -23,5 +23,6 @@ export const MODES = {
   "nothing is read": "replaced",
   "a link is closed": "replaced",
   garbage: "replaced",
+  "garbage of the fuzzer": "replaced",
 } as const;
 export type Mode = keyof typeof MODES;

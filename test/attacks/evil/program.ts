@@ -9,6 +9,9 @@ import { pack, unpack } from "../../../src/transport/frames.ts";
 import { isCallFrame, readCallRequest, writeReply } from "../../../src/transport/call-frames.ts";
 import { CONTROL_FD, laneFd, syncFd } from "../../../src/transport/inherited-fds.ts";
 import { encodeFrames, FrameDecoder } from "../../../src/transport/socket-framing.ts";
+import * as fc from "fast-check";
+import { damaged } from "../../fuzz/mutations.ts";
+import { laneFrames } from "../../fuzz/samples.ts";
 import type { Mode } from "./modes.ts";
 
 const mode = process.argv[2] as Mode;
@@ -122,6 +125,17 @@ function garble(): void {
   more();
 }
 
+/** Real frames with a few changes each, whole on the wire: what the fuzzers of test/fuzz say. */
+function damage(id: number): void {
+  const real = laneFrames(id, cell).filter((frame) => !frame.includes('"ready"') && !frame.includes('"ok":false'));
+  const frames = damaged(real, 2);
+  const more = (): void => {
+    say(...fc.sample(frames, 50));
+    setTimeout(more, 1);
+  };
+  more();
+}
+
 const ATTACKS: Partial<Record<Mode, (id: number) => void>> = {
   "a flood of volumes": () =>
     flood(
@@ -186,4 +200,5 @@ const ATTACKS: Partial<Record<Mode, (id: number) => void>> = {
   "nothing is read": () => lane.pause(),
   "a link is closed": () => lane.destroy(),
   garbage: () => garble(),
+  "garbage of the fuzzer": (id) => damage(id),
 };

@@ -1,11 +1,14 @@
 /**
  * A gateway with two plugins, each in a process of its own; in the place of the first one's there is the hostile program, whenever it is started. What the
- * gateway's process feels of it is measured: memory, and how long its event loop was kept, by the CPU time of its thread, so that a busy machine makes no difference.
+ * gateway's process feels of it is measured: memory above what it takes at rest, and how long its event loop was kept, by the clock and by the CPU time of its
+ * thread. The control process has the same clock at the same time: what it feels is the machine's doing.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Facts, Host, Outcome, PluginSpec } from "creel";
 import { openHostWith } from "../../../src/sdk/open-host.ts";
 import { startProcessUnit } from "../../../src/host/supervisor/launch/process-unit.ts";
+import { ControlProcess } from "../control-process.ts";
 import type { Mode } from "./modes.ts";
 import { silentLogger } from "../../../src/host/report/silent-logger.ts";
 
@@ -29,12 +32,21 @@ export interface Felt {
   /** The longest that the event loop was kept: by the clock, and in CPU time. */
   readonly stallMs: number;
   readonly stallCpuMs: number;
+  /** The longest that the control process's was, by the clock; 0 without one. */
+  readonly machineMs: number;
   /** Of the thread's time, the share that it was at work. */
   readonly cpuShare: number;
 }
 
-/** For so many seconds, or until the sandbox was replaced. */
-export async function suffer(mode: Mode, seconds: number, isUntilReplaced = false): Promise<Felt> {
+export interface Suffering {
+  readonly seconds: number;
+  /** It ends when the sandbox was replaced. */
+  readonly isUntilReplaced?: boolean;
+  /** Beside a control process. */
+  readonly isControlled?: boolean;
+}
+
+export async function suffer(mode: Mode, how: Suffering): Promise<Felt> {
   let started = 0;
   const plugins: PluginSpec[] = [
     {
@@ -66,25 +78,25 @@ export async function suffer(mode: Mode, seconds: number, isUntilReplaced = fals
     },
   );
   try {
-    return await measure(host, mode, seconds, isUntilReplaced);
+    return await measure(host, mode, how);
   } finally {
     await host.close();
   }
 }
 
-async function measure(host: Host, mode: Mode, seconds: number, isUntilReplaced: boolean): Promise<Felt> {
+async function measure(host: Host, mode: Mode, { seconds, isUntilReplaced = false, isControlled = false }: Suffering): Promise<Felt> {
   const restarts: Facts["restart"][] = [];
   host.on("restart", (fact) => restarts.push(fact));
   const calls: Record<string, number> = {};
   const neighbour = { calls: 0, wrong: 0, worstMs: 0, strikes: 0 };
-  // What the gateway takes at most when it works, also with large events, is not what it is made to take.
-  let usualBytes = 0;
+  // What its code and its buffers take once is not what it is made to take.
   for (let warm = 0; warm < WARM_UPS; warm++) {
-    await ask(host, "x".repeat(800_000));
+    await ask(host, "x".repeat(100_000));
     await Promise.all(Array.from({ length: WARM_UPS }, () => ask(host)));
-    usualBytes = Math.max(usualBytes, process.memoryUsage.rss());
   }
-  const meter = new Meter(usualBytes);
+  await using control = isControlled ? await ControlProcess.start() : undefined;
+  const meter = new Meter(await restBytes());
+  await control?.take();
   const untilMs = performance.now() + seconds * 1_000;
   const isOn = (): boolean => performance.now() < untilMs && !(isUntilReplaced && restarts.length > 0 && neighbour.calls > 0);
   const attack = async (): Promise<void> => {
@@ -110,7 +122,18 @@ async function measure(host: Host, mode: Mode, seconds: number, isUntilReplaced:
   await Promise.all([attack(), attack(), serve()]);
   const { points } = host.inspect("neighbour").circuit;
   neighbour.strikes = points + restarts.filter(({ culprit }) => culprit === "neighbour").length;
-  return { mode, seconds, restarts, calls, neighbour, ...meter.stop() };
+  const felt = meter.stop();
+  const machineMs = round((await control?.take())?.longestMs ?? 0);
+  return { mode, seconds, restarts, calls, neighbour, ...felt, machineMs };
+}
+
+/** Of this process when it does nothing, and what it no longer uses is collected, where it may be (`--expose-gc`). */
+async function restBytes(): Promise<number> {
+  for (let time = 0; time < 3; time++) {
+    globalThis.gc?.();
+    await sleep(100);
+  }
+  return process.memoryUsage.rss();
 }
 
 function ask(host: Host, content = "b"): Promise<Outcome> {
@@ -134,8 +157,8 @@ class Meter {
   #stallCpuMs = 0;
   readonly #timer = setInterval(() => this.#tick(), TICK_MS);
 
-  constructor(usualBytes: number) {
-    this.#from = usualBytes;
+  constructor(fromBytes: number) {
+    this.#from = fromBytes;
   }
 
   #tick(): void {

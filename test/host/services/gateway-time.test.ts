@@ -37,6 +37,37 @@ it("what is allowed is not used in one go: after a sprint half of the time is fo
   expect(time.isOver).toBe(false);
 });
 
+it("a plugin does not pay for a CPU that the gateway's thread waited for", () => {
+  let cpuMs = 0;
+  const time = new GatewayTime(50, now, () => cpuMs);
+  // On a busy machine: a fifth of a millisecond of work, and 20 ms until it goes on.
+  for (let i = 0; i < 30; i++)
+    time.measure(() => {
+      working(20)();
+      cpuMs += 0.2;
+    });
+  expect([time.isOver, time.isExhausted]).toEqual([false, false]);
+  // What it did take counts as before.
+  time.measure(() => {
+    working(400)();
+    cpuMs += 300;
+  });
+  expect([time.isOver, time.isExhausted]).toEqual([true, true]);
+});
+
+it("without a clock of its own it tells waiting from working", () => {
+  vi.useRealTimers();
+  const time = new GatewayTime(LIMITS.gateway.msPerSecond);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  time.measure(() => Atomics.wait(cell, 0, 0, 60));
+  expect(time.report().spentMs).toBeLessThan(20);
+  const { user } = process.threadCpuUsage();
+  time.measure(() => {
+    while (process.threadCpuUsage().user - user < 60_000);
+  });
+  expect(time.report().spentMs).toBeGreaterThan(40);
+});
+
 it("a second per second is no limit", () => {
   const time = new GatewayTime(1_000, now);
   time.measure(working(10_000));

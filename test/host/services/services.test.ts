@@ -11,9 +11,18 @@ import type { Service } from "../../../src/host/services/service.ts";
 import type { Causes } from "../../../src/host/causality/causes.ts";
 import type { RecursionGuard } from "../../../src/host/causality/recursion.ts";
 
+/** So that what these tests block the thread for counts in full, also where other processes have the CPU. */
+const byTheClock = (): number => performance.now();
+
 function asker(grants: Plugin["grants"] = {}, limitMs: number = LIMITS.gateway.msPerSecond): Plugin {
   const budget = pluginBudget({ gatewayMs: limitMs }, undefined);
-  return { id: "p", grants, budget, diagnostics: new Diagnostics(), gatewayTime: new GatewayTime(limitMs) } as unknown as Plugin;
+  return {
+    id: "p",
+    grants,
+    budget,
+    diagnostics: new Diagnostics(),
+    gatewayTime: new GatewayTime(limitMs, byTheClock),
+  } as unknown as Plugin;
 }
 
 function stage(services: Record<string, Service>) {

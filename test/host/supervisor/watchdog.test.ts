@@ -206,18 +206,63 @@ it("memory that a turn takes all at once is its cell's, as the kernel counts wha
 
 it("who was inside a cell when a unit died is known only if its turn lasted, was not answered, and no other lane was at work", () => {
   const alone = watched();
-  alone.stalled();
+  alone.stalled({ stalledMs: LIMIT_MS - 1, cpuMs: CPU_MS - 1 });
   expect(alone.dog.suspect()).toMatchObject({ lane: 1, culprit: { cell: 4 } });
   const over = watched({ isOver: () => true });
   over.stalled();
-  expect(over.dog.suspect()).toEqual({});
+  expect(over.dog.suspect()).toEqual({ isCrash: true });
+  const [innocent, spent] = [
+    { stalledMs: LIMIT_MS - 1, cpuMs: CPU_MS - 1 },
+    { lane: 0, cell: 2, stalledMs: LIMIT_MS, cpuMs: CPU_MS },
+  ];
   const beside = watched({ isBusyBeside: (lane) => lane === 1 });
-  beside.stalled();
+  beside.stalled(innocent);
   expect(beside.dog.suspect()).toEqual({});
   const two = watched();
-  two.stalled();
-  two.stalled({ lane: 0, cell: 2 });
+  two.stalled(innocent);
+  two.stalled({ ...innocent, lane: 0, cell: 2 });
   expect(two.dog.suspect()).toEqual({});
+  // The CPU time of one of them is used up, so that V8 was told to stop it: no other lane can have been the reason.
+  const late = watched({ isBusyBeside: () => true });
+  late.stalled(innocent);
+  late.stalled(spent);
+  expect(late.dog.suspect()).toMatchObject({ lane: 0, culprit: { cell: 2 } });
+  const both = watched();
+  both.stalled({ ...spent, lane: 1, cell: 4 });
+  both.stalled(spent);
+  expect(both.dog.suspect()).toEqual({});
+});
+
+async function freeze(last: Partial<StalledTurn>): Promise<Diagnosis> {
+  const { stalled, diagnoses } = watched({ isOverdue: () => true });
+  stalled(last);
+  await vi.waitFor(() => expect(diagnoses).toHaveLength(1), { timeout: 10_000, interval: 20 });
+  return diagnoses[0]!;
+}
+
+it("a process that freezes is replaced in the name of the turn that V8 was told to stop, if it reported one at last", async () => {
+  const [named, unnamed] = await Promise.all([freeze({ cpuMs: CPU_MS }), freeze({ stalledMs: LIMIT_MS - 1, cpuMs: CPU_MS - 1 })]);
+  expect(named).toMatchObject({ why: "the sandbox process no longer answers", lane: 1, culprit: { cell: 4 } });
+  expect(unnamed.why).toBe(named.why);
+  expect(unnamed.culprit).toBeUndefined();
+});
+
+it("a process that takes too much memory is given a moment to say who grew, and is replaced at once when it has", async () => {
+  const { unit, diagnoses } = weighed();
+  unit.bytes = LIMIT_BYTES + 1;
+  // The watchdog has looked, at least twice.
+  const read = vi.spyOn(unit, "rssBytes");
+  await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(2), { interval: 2 });
+  expect(diagnoses).toEqual([]);
+  unit.events!.grown({ kind: "grown", lane: 0, cell: 2, bytes: 350 * MB, others: 20 * MB });
+  await vi.waitFor(() => expect(diagnoses).toMatchObject([{ lane: 0, culprit: { cell: 2 } }]), { interval: 2 });
+});
+
+it("unless it grows on without an end", async () => {
+  const { unit, diagnoses } = weighed();
+  unit.bytes = 2 * LIMIT_BYTES;
+  await vi.waitFor(() => expect(diagnoses).toHaveLength(1), { interval: 2 });
+  expect(diagnoses[0]?.why).toContain("no single plugin explains it");
 });
 
 it("reports that arrived while the gateway was busy are read before the watchdog decides", async () => {

@@ -18,6 +18,7 @@ const given = (config: Record<string, unknown>) => ({
   config: { sandbox: { walls: "none" as const }, plugins: { entries: { weather: { config } } } },
 });
 
+const cpuMs = (): number => process.threadCpuUsage().user / 1_000;
 const scalar = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom("", "a", "ab", "abc", "b1"), fc.boolean(), fc.constant(null));
 const json = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -166,6 +167,33 @@ describe("a configSchema", () => {
     }
     // Two of them for two seconds each.
     expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+
+  it("a catastrophic backtracking pattern cannot stall the gateway: its loop is never kept for 100 ms of CPU time, and the check ends", async () => {
+    const words = "a".repeat(5_000);
+    const hostile = [
+      { properties: { a: { type: "string", pattern: "^(a+)+$" } } },
+      { properties: { a: { pattern: "^(([a-z])+.)+[A-Z]([a-z])+$" } } },
+      { patternProperties: { "^(a|aa)+$": { type: "number" } } },
+      { propertyNames: { pattern: "^(a*)*$" } },
+    ];
+    for (const schema of hostile) faultOf(schema);
+    let [lastMs, longestMs] = [cpuMs(), 0];
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, cpuMs() - lastMs);
+      lastMs = cpuMs();
+    }, 5);
+    try {
+      const startedMs = performance.now();
+      const answers = await Promise.all(hostile.map((schema) => said(schema, { a: `${words}!`, [`${words}!`]: 1 })));
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      expect(answers.flat()).toEqual(
+        hostile.map(() => expect.stringContaining("cannot be checked against the plugin's configSchema: it takes longer than")),
+      );
+    } finally {
+      clearInterval(timer);
+    }
+    expect(longestMs).toBeLessThan(100);
   });
 
   it("is compared with the operator's configuration when the plugin is installed", async () => {
