@@ -28,7 +28,7 @@ export interface MemberOptions {
   readonly logger: Logger;
 }
 
-/** Failures that waiting does not mend. */
+/** Failures that waiting does not mend: only a person does. */
 const FINAL: ReadonlySet<string> = new Set(["ERR_FLEET_CLIENT", "ERR_FLEET_VERSION"]);
 
 export class Member implements AsyncDisposable {
@@ -53,23 +53,34 @@ export class Member implements AsyncDisposable {
       await member.#join();
     } catch (error) {
       if (FINAL.has((error as CreelError).code)) throw error;
-      options.logger.warn({ err: error }, "the fleet's server is away: the host goes on with the plugins that it has");
-      member.#joining = member.#joinLater();
+      member.#joining = member.#joinLater(error as CreelError);
     }
     return member;
   }
 
-  async #joinLater(): Promise<void> {
+  /** Tries until it has joined. A reason is logged when it is a new one, so that a server that refuses does not look like one that is away. */
+  async #joinLater(failure: CreelError): Promise<void> {
     const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await sleep(LIMITS.fleet.connectMs, undefined, { signal, ref: false }).catch(() => {});
+    let told: CreelError | undefined;
+    for (let error = failure; !signal.aborted;) {
+      if (error.code !== told?.code) this.#notJoined(error);
+      told = error;
+      const pauseMs = error.code === "ERR_FLEET_CONNECT" ? LIMITS.fleet.connectMs : LIMITS.fleet.refusedMs;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       try {
         if (!signal.aborted) await this.#join();
         return;
-      } catch (error) {
-        this.#options.logger.debug({ err: error }, "the fleet's server is still away");
+      } catch (again) {
+        error = again as CreelError;
       }
     }
+  }
+
+  #notJoined(error: CreelError): void {
+    const { logger } = this.#options;
+    if (error.code === "ERR_FLEET_CONNECT")
+      logger.warn({ err: error }, "the fleet's server is away: the host goes on with the plugins that it has");
+    else logger.error({ err: error }, "the host cannot join the fleet: it goes on with the plugins that it has, and tries again");
   }
 
   async #join(): Promise<void> {

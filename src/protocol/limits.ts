@@ -824,12 +824,16 @@ export const LIMITS = {
   fleet: {
     /** The client waits 20 s for a server unless told: after a network that swallowed bytes it would be away for that long. */
     connectMs: 1_000,
+    /** The pause before a host tries a server again that has refused it: a person has to change something. */
+    refusedMs: 5_000,
     /** Two pings without an answer, so 1 s, and the server counts as away. */
     pingMs: 500,
     reconnectMs: 50,
     /** How often a host says that it is there, and after which silence it counts as gone. */
     hereMs: 500,
     goneMs: 2_000,
+    /** For so long a silent host is named when a change does not reach it. */
+    rememberMs: 7 * 24 * 3_600_000,
     /** How long an operator's command waits for the answer of a host. */
     controlMs: 5_000,
     /** A host publishes facts for so long after an operator has asked for them. */
