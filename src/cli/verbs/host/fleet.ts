@@ -30,7 +30,7 @@ export const fleet = defineVerb({
     "creel fleet doctor",
   ],
   prints:
-    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact",
+    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `repaired`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact",
   exits: { ok: "every host did it", failed: "a host did not, or none is there" },
   async run({ values, positionals, isJson, out, err }) {
     const [word, id, extra] = positionals;
