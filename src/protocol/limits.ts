@@ -834,6 +834,17 @@ export const LIMITS = {
     goneMs: 2_000,
     /** For so long a silent host is named when a change does not reach it. */
     rememberMs: 7 * 24 * 3_600_000,
+    /** A gateway asks whether a host lives when a run has waited for so long there, and how long it waits for that. */
+    probeMs: 200,
+    probeAnswerMs: 1_000,
+    /** How long a run waits for a server, or for hosts that connect again later than the gateway did. */
+    graceMs: 1_000,
+    /** A run may take what its handlers may, and this for the way. */
+    wayMs: 1_000,
+    /** How long a host waits for the answer of a gateway that is no person's. */
+    askMs: 10_000,
+    /** The same for a person: the server lets an answer come for an hour. */
+    personMs: 3_600_000,
     /** How long an operator's command waits for the answer of a host. */
     controlMs: 5_000,
     /** A host publishes facts for so long after an operator has asked for them. */
