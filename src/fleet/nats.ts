@@ -92,17 +92,21 @@ class NatsBus implements Bus {
   readonly #client: Client;
   readonly #pending = new Set<(error: CreelError) => void>();
   readonly #listeners = new Set<(isConnected: boolean) => void>();
+  #info: NonNullable<NatsConnection["info"]>;
   isConnected = true;
 
   constructor(connection: NatsConnection, client: Client) {
     this.#connection = connection;
+    this.#info = connection.info!;
     this.#client = client;
     keepErrorListener(connection);
     void this.#watch();
   }
 
+  /** The last one: while it is away, the client knows none. */
   get server(): BusServer {
-    const { server_name: name, version, max_payload: maxPayload, tls_required: isTls = false } = this.#connection.info!;
+    this.#info = this.#connection.info ?? this.#info;
+    const { server_name: name, version, max_payload: maxPayload, tls_required: isTls = false } = this.#info;
     return { name, version, maxPayload, isTls };
   }
 

@@ -125,6 +125,8 @@ describe.skipIf(noNats !== undefined)("on a NATS server with the permissions of 
     waiting.catch(() => {});
     await lonely.kill();
     await expect(waiting).rejects.toMatchObject({ code: "ERR_FLEET_AWAY" });
+    // What answers meanwhile asks for its limits.
+    expect(asker.server.maxPayload).toBe(1_048_576);
     await expect(asker.request(SUBJECTS.control("three"), "hello", 600_000)).rejects.toMatchObject({ code: "ERR_FLEET_AWAY" });
     await lonely.restart();
     await expect.poll(() => changes, { timeout: 15_000 }).toEqual([false, true]);

@@ -22,7 +22,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const HOST = fileURLToPath(new URL("./fleet-host.ts", import.meta.url));
 
 /** Blocks odd numbers, after a while. Says which attempt it is. */
-export const GUARD: PluginSpec = {
+const GUARD: PluginSpec = {
   id: "guard",
   source: `export default (api) => api.on("before_tool_call", async ({ params }, ctx) => {
     if (params.holdMs > 0) await new Promise((resolve) => setTimeout(resolve, params.holdMs));
@@ -107,6 +107,7 @@ export class Fleet implements AsyncDisposable {
   readonly #hostKeys: readonly Keys[];
   readonly #plugins: PluginSpec[];
   readonly #children = new Map<string, ChildProcess>();
+  #lives = 0;
   readonly #open: (AsyncDisposable | Disposable)[] = [];
   nats!: Nats;
   proxy!: Proxy;
@@ -132,7 +133,7 @@ export class Fleet implements AsyncDisposable {
   async #start(more: OpenOptions): Promise<void> {
     this.nats = await Nats.start({ acme: [...this.#hostKeys, this.#gatewayKeys] });
     this.#open.push(this.nats);
-    await Promise.all(this.#hostKeys.map(({ member: { name } }) => this.startHost(name)));
+    for (const { member } of this.#hostKeys) await this.startHost(member.name);
     this.proxy = await Proxy.to(Number(new URL(this.nats.urls[0]!).port));
     this.#open.push(this.proxy);
     const credentials = join(this.#root, "gate.nk");
@@ -143,17 +144,20 @@ export class Fleet implements AsyncDisposable {
     await sleep(700);
   }
 
-  async startHost(name: string): Promise<void> {
+  async startHost(name: string, again = 2): Promise<void> {
     const keys = this.#hostKeys.find(({ member }) => member.name === name)!;
     const settings = { ...this.nats.accessOf(keys), seed: Buffer.from(keys.seed).toString(), operators: [makeSigningKey().publicKey] };
-    const dir = join(this.#root, `${name}-${this.#children.size}`);
+    const dir = join(this.#root, `${name}-${++this.#lives}`);
     mkdirSync(dir, { mode: 0o700 });
     const input = { settings, stateDir: join(dir, "state"), socket: join(dir, "s.sock"), plugins: this.#plugins };
     const args = ["-C", "source", "--disable-warning=ExperimentalWarning", HOST, JSON.stringify(input)];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     this.#children.set(name, child);
     const [line] = (await Promise.race([once(child.stdout, "data"), once(child, "exit")])) as [unknown];
-    if (!String(line).includes("ready")) throw new Error(`the host ${name} did not start`);
+    if (String(line).includes("ready")) return;
+    // A sandbox that is not ready in time is replaced by a person or a service manager, too.
+    if (again <= 0) throw new Error(`the host ${name} did not start`);
+    await this.startHost(name, again - 1);
   }
 
   signal(name: string, signal: NodeJS.Signals): void {
