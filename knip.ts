@@ -48,5 +48,5 @@ export default {
     "winston",
     "semver",
   ],
-  ignoreBinaries: ["apt-get", "getent", "mkfifo", "mount", "umount", "unshare", "sha256sum", "script"],
+  ignoreBinaries: ["apt-get", "getent", "mkfifo", "mount", "umount", "unshare", "sha256sum", "script", "openssl"],
 } satisfies KnipConfig;

@@ -9,26 +9,27 @@ import type { CreelConfig } from "../protocol/config/config.ts";
 import type { CreelError } from "../protocol/errors.ts";
 import { sorted } from "../state/lock.ts";
 import type { State } from "../state/state.ts";
-import type { Host } from "../host/host-api.ts";
+import type { Served } from "../serve/server.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Bus } from "./bus.ts";
 import { Control } from "./control/control.ts";
 import { Steward } from "./control/steward.ts";
 import type { Here } from "./messages.ts";
 import { connectNats } from "./nats.ts";
+import { Runs } from "./runs.ts";
 import type { FleetSettings } from "./settings.ts";
 import { SUBJECTS } from "./subjects.ts";
 
 export interface MemberOptions {
   readonly settings: FleetSettings;
-  readonly host: Host;
+  readonly served: Pick<Served, "host" | "callbacks">;
   readonly state: State;
   readonly config: CreelConfig;
   readonly creel: string;
   readonly logger: Logger;
 }
 
-/** Failures that waiting does not mend. */
+/** Failures that waiting does not mend: only a person does. */
 const FINAL: ReadonlySet<string> = new Set(["ERR_FLEET_CLIENT", "ERR_FLEET_VERSION"]);
 
 export class Member implements AsyncDisposable {
@@ -39,6 +40,9 @@ export class Member implements AsyncDisposable {
   #bus: Bus | undefined;
   #steward: Steward | undefined;
   #leave: (() => void)[] = [];
+  #stopRuns: (() => Promise<void>) | undefined;
+  /** How often what gateways know of the host has changed. */
+  #state = 0;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: MemberOptions) {
@@ -53,27 +57,39 @@ export class Member implements AsyncDisposable {
       await member.#join();
     } catch (error) {
       if (FINAL.has((error as CreelError).code)) throw error;
-      options.logger.warn({ err: error }, "the fleet's server is away: the host goes on with the plugins that it has");
-      member.#joining = member.#joinLater();
+      member.#joining = member.#joinLater(error as CreelError);
     }
     return member;
   }
 
-  async #joinLater(): Promise<void> {
+  /** Tries until it has joined. A reason is logged when it is a new one, so that a server that refuses does not look like one that is away. */
+  async #joinLater(failure: CreelError): Promise<void> {
     const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await sleep(LIMITS.fleet.connectMs, undefined, { signal, ref: false }).catch(() => {});
+    let told: CreelError | undefined;
+    for (let error = failure; !signal.aborted;) {
+      if (error.code !== told?.code) this.#notJoined(error);
+      told = error;
+      const pauseMs = error.code === "ERR_FLEET_CONNECT" ? LIMITS.fleet.connectMs : LIMITS.fleet.refusedMs;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       try {
         if (!signal.aborted) await this.#join();
         return;
-      } catch (error) {
-        this.#options.logger.debug({ err: error }, "the fleet's server is still away");
+      } catch (again) {
+        error = again as CreelError;
       }
     }
   }
 
+  #notJoined(error: CreelError): void {
+    const { logger } = this.#options;
+    if (error.code === "ERR_FLEET_CONNECT")
+      logger.warn({ err: error }, "the fleet's server is away: the host goes on with the plugins that it has");
+    else logger.error({ err: error }, "the host cannot join the fleet: it goes on with the plugins that it has, and tries again");
+  }
+
   async #join(): Promise<void> {
-    const { settings, host, state, logger } = this.#options;
+    const { settings, served, state, logger } = this.#options;
+    const { host, callbacks } = served;
     const bus = await connectNats(settings);
     if (this.#closed.signal.aborted) return bus.close();
     try {
@@ -81,14 +97,18 @@ export class Member implements AsyncDisposable {
       const steward = new Steward({ bus, state, host, operators: settings.operators, logger, changed: say });
       this.#bus = bus;
       this.#steward = steward;
+      const changed = (): void => {
+        this.#state += 1;
+        say();
+      };
+      this.#stopRuns = await this.#takeRuns(new Runs(bus, host, callbacks, settings.name));
       this.#leave = [
         await new Control(bus, host, settings.name).open(),
         await bus.subscribe(SUBJECTS.who, say),
         // What it says does not matter: the list is read and checked.
         await bus.subscribe(SUBJECTS.changed, () => void steward.look()),
         bus.onChange((isConnected) => isConnected && void steward.look().then(say)),
-        host.on("plugin", say),
-        host.on("quarantine", say),
+        ...(["plugin", "quarantine", "replaced", "moved", "restart", "approval"] as const).map((fact) => host.on(fact, changed)),
       ];
     } catch (error) {
       this.#bus = undefined;
@@ -101,9 +121,21 @@ export class Member implements AsyncDisposable {
     logger.info({ name: settings.name, server: bus.server.name, version: bus.server.version }, "joined the fleet");
   }
 
+  /** An account of an earlier version has no gateways: the host follows the fleet all the same. */
+  async #takeRuns(runs: Runs): Promise<(() => Promise<void>) | undefined> {
+    try {
+      return await runs.open();
+    } catch (error) {
+      if ((error as CreelError).code !== "ERR_FLEET_FORBIDDEN") throw error;
+      this.#options.logger.warn({ err: error }, "this host judges no gates of other machines: the server's accounts do not allow it");
+      return undefined;
+    }
+  }
+
   #say(): void {
     if (!this.#bus?.isConnected || !this.#steward) return;
-    const { host, creel, settings } = this.#options;
+    const { served, creel, settings } = this.#options;
+    const { host } = served;
     const plugins = host
       .plugins()
       .map(({ id, version, status, circuit }) => ({ id, ...(version !== undefined && { version }), status, circuit: circuit.state }));
@@ -114,6 +146,7 @@ export class Member implements AsyncDisposable {
       creel,
       serial,
       ...(fault && { fault }),
+      state: this.#state,
       plugins,
       config: this.#digest,
       at: Date.now(),
@@ -125,6 +158,7 @@ export class Member implements AsyncDisposable {
     this.#closed.abort();
     clearInterval(this.#timer);
     await this.#joining;
+    await this.#stopRuns?.();
     for (const leave of this.#leave) leave();
     await this.#steward?.close();
     await this.#bus?.close();

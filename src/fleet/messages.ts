@@ -1,6 +1,7 @@
 /** Shared: what hosts and operators of a fleet say to each other. It comes from another machine, so every reader checks it here first. */
 import * as z from "zod";
 import { LIMITS } from "../protocol/limits.ts";
+import { OFFERS } from "../protocol/serve.ts";
 import { parseJson } from "../text/parse-json.ts";
 
 const text = z.string().max(4_096);
@@ -16,6 +17,8 @@ export const here = z.object({
   serial: z.int().nonnegative(),
   /** The change that it refuses, and why. */
   fault: z.object({ serial: z.int(), code: text, message: text }).optional(),
+  /** Rises when what gateways know of it, its `state`, has changed; with `run` it names one. */
+  state: z.int().nonnegative().default(0),
   plugins: z.array(z.object({ id: text, version: text.optional(), status: text, circuit: text, store: text.optional() })).max(1_000),
   /** Of its configuration, without secrets: hosts of a fleet should have the same. */
   config: text,
@@ -23,6 +26,40 @@ export const here = z.object({
   at: z.number(),
 });
 export type Here = z.infer<typeof here>;
+
+/** From a gateway. `ms` is what is left of its budget: clocks of machines differ. */
+export const runRequest = z.object({
+  method: z.enum(["run", "call", "emit", "state"]),
+  params: z.unknown().optional(),
+  cause: z.string().max(256).optional(),
+  traceparent: z.string().max(128).optional().catch(undefined),
+  ms: z.number().positive().optional(),
+  /** The gateway's number of the request: questions that belong to it carry it. */
+  id: z.int().nonnegative(),
+  offers: z.array(z.enum(OFFERS)).max(OFFERS.length),
+});
+export type RunRequest = z.infer<typeof runRequest>;
+
+/** From a host to the gateway that made a run. */
+export const question = z.object({
+  ask: z.enum(OFFERS),
+  params: z.record(z.string(), z.unknown()),
+  cause: z.string().max(256).optional(),
+  run: z.int().nonnegative().optional(),
+});
+
+/** To either. */
+export const answer = z.union([
+  z.object({
+    error: z.object({
+      code: text,
+      message: z.string(),
+      fix: z.string().optional(),
+      params: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+    }),
+  }),
+  z.object({ ok: z.unknown() }),
+]);
 
 export const controlRequest = z.object({ method: z.string().max(64), params: z.unknown().optional() });
 
@@ -46,8 +83,8 @@ export const signedIndex = z.strictObject({
 export type SignedIndex = z.infer<typeof signedIndex>;
 
 /** Undefined: it is not of that form. */
-export function read<T>(schema: z.ZodType<T>, message: string): T | undefined {
-  if (message.length > LIMITS.fleet.messageBytes) return undefined;
+export function read<T>(schema: z.ZodType<T>, message: string, limit: number = LIMITS.fleet.messageBytes): T | undefined {
+  if (message.length > limit) return undefined;
   const parsed = parseJson(schema, message);
   return parsed.success ? parsed.data : undefined;
 }

@@ -49,7 +49,8 @@ export async function connectNats({ name, servers, seed, ca }: FleetAccess): Pro
       authenticator: nkeyAuthenticator(seed),
       // SECURITY: answers to one member can be read by no other. test/fleet/permissions.test.ts
       inboxPrefix: `_INBOX_${name}`,
-      ...(ca !== undefined && { tls: { ca } }),
+      // SECURITY: the client ignores "tls://" in an address. With this option it refuses a server without TLS. test/fleet/tls.test.ts
+      ...((ca !== undefined || servers.some(isTlsAddress)) && { tls: ca === undefined ? {} : { ca } }),
       timeout: LIMITS.fleet.connectMs,
       pingInterval: LIMITS.fleet.pingMs,
       maxPingOut: 2,
@@ -59,7 +60,8 @@ export async function connectNats({ name, servers, seed, ca }: FleetAccess): Pro
       ignoreAuthErrorAbort: true,
     });
   } catch (error) {
-    throw new CreelError("ERR_FLEET_CONNECT", { servers: servers.join(", "), detail: (error as Error).message });
+    const code = isRefusal(error, client) ? "ERR_FLEET_REFUSED" : "ERR_FLEET_CONNECT";
+    throw new CreelError(code, { servers: servers.join(", "), name, detail: (error as Error).message });
   }
   const { version } = connection.info!;
   if (isOlder(version, OLDEST_SERVER)) {
@@ -67,6 +69,15 @@ export async function connectNats({ name, servers, seed, ca }: FleetAccess): Pro
     throw new CreelError("ERR_FLEET_VERSION", { version, oldest: OLDEST_SERVER });
   }
   return new NatsBus(connection, client);
+}
+
+function isTlsAddress(server: string): boolean {
+  return server.startsWith("tls:");
+}
+
+/** The server was there and does not accept the key. */
+function isRefusal(error: unknown, { transport: { errors } }: Client): boolean {
+  return error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError;
 }
 
 export function isOlder(version: string, than: string): boolean {
@@ -81,17 +92,21 @@ class NatsBus implements Bus {
   readonly #client: Client;
   readonly #pending = new Set<(error: CreelError) => void>();
   readonly #listeners = new Set<(isConnected: boolean) => void>();
+  #info: NonNullable<NatsConnection["info"]>;
   isConnected = true;
 
   constructor(connection: NatsConnection, client: Client) {
     this.#connection = connection;
+    this.#info = connection.info!;
     this.#client = client;
     keepErrorListener(connection);
     void this.#watch();
   }
 
+  /** The last one: while it is away, the client knows none. */
   get server(): BusServer {
-    const { server_name: name, version, max_payload: maxPayload, tls_required: isTls = false } = this.#connection.info!;
+    this.#info = this.#connection.info ?? this.#info;
+    const { server_name: name, version, max_payload: maxPayload, tls_required: isTls = false } = this.#info;
     return { name, version, maxPayload, isTls };
   }
 

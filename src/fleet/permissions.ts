@@ -5,7 +5,7 @@
  */
 import { BUCKETS, SUBJECTS } from "./subjects.ts";
 
-export type Role = "host" | "operator";
+export type Role = "host" | "gateway" | "operator";
 
 export interface Member {
   readonly name: string;
@@ -29,8 +29,15 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
   const reads = Object.values(BUCKETS).flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$JS.API.STREAM.INFO.KV_${bucket}`]);
   if (role === "host")
     return {
-      publish: [SUBJECTS.here(name), SUBJECTS.fact(name, "*"), ...reads],
-      subscribe: [inbox, SUBJECTS.control(name), SUBJECTS.who, SUBJECTS.changed],
+      publish: [SUBJECTS.here(name), SUBJECTS.fact(name, "*"), SUBJECTS.ask("*", name), ...reads],
+      subscribe: [inbox, SUBJECTS.control(name), SUBJECTS.run(name, "*"), SUBJECTS.ping(name), SUBJECTS.who, SUBJECTS.changed],
+      responds: true,
+    };
+  // It has no right to the lock: a stolen key of a gateway can run hooks of its tenant, and install nothing.
+  if (role === "gateway")
+    return {
+      publish: [SUBJECTS.run("*", name), SUBJECTS.ping("*"), SUBJECTS.who],
+      subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.ask(name, "*")],
       responds: true,
     };
   const writes = Object.values(BUCKETS).flatMap((bucket) => [`$KV.${bucket}.>`, `$JS.API.STREAM.CREATE.KV_${bucket}`]);
@@ -52,7 +59,8 @@ function list(subjects: readonly string[]): string {
 
 function user(member: Member): string {
   const { publish, subscribe, responds } = permissionsOf(member);
-  const answers = responds ? ', allow_responses: { max: 1, expires: "1m" }' : "";
+  // A run may wait for a person.
+  const answers = responds ? ', allow_responses: { max: 1, expires: "1h" }' : "";
   return `      { nkey: ${member.nkey}, permissions: { publish: { allow: ${list(publish)} }, subscribe: { allow: ${list(subscribe)} }${answers} } } # ${member.role} ${member.name}`;
 }
 

@@ -23,15 +23,20 @@ export interface FleetSettings extends FleetAccess {
 
 export async function fleetSettings({ fleet }: CreelConfig, base: string): Promise<FleetSettings> {
   if (fleet === undefined) throw new CreelError("ERR_FLEET_UNSET");
-  const { name, servers, credentials, ca, operators, signingKey } = fleet;
   const pathOf = (path: string): string => resolveFrom(base, path);
+  const { operators, signingKey } = fleet;
+  return { ...(await readAccess(fleet, pathOf)), operators, signingKey: signingKey && pathOf(signingKey) };
+}
+
+export async function readAccess(
+  { name, servers, credentials, ca }: Pick<NonNullable<CreelConfig["fleet"]>, "name" | "servers" | "credentials" | "ca">,
+  pathOf: (path: string) => string,
+): Promise<FleetAccess> {
   return {
     name,
     servers,
-    operators,
     seed: Buffer.from((await readPrivate(pathOf(credentials), "fleet.credentials")).trim()),
     ca: ca === undefined ? undefined : await readPlain(pathOf(ca), "fleet.ca"),
-    signingKey: signingKey && pathOf(signingKey),
   };
 }
 

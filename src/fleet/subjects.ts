@@ -8,6 +8,12 @@ export const BUCKETS = { lock: "creel_lock", bundles: "creel_bundles" } as const
 export const SUBJECTS = {
   /** An operator asks this host. */
   control: (host: string) => `creel.host.${host}.control`,
+  /** A gateway has this host judge a run. The server holds each gateway to its own name, so nobody is asked about another's runs. */
+  run: (host: string, gateway: string) => `creel.host.${host}.run.${gateway}`,
+  /** Asks this host whether it lives. */
+  ping: (host: string) => `creel.host.${host}.ping`,
+  /** A host asks the gateway that made a run. */
+  ask: (gateway: string, host: string) => `creel.gateway.${gateway}.ask.${host}`,
   /** A host says that it is there, and how it is. */
   here: (host: string) => `creel.here.${host}`,
   /** Asks all hosts to say so at once. */

@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly requestApproval?: RequestApproval;
   /** Approvals: false leaves remembering an "always" to the caller; the host neither keeps one nor uses one. */
   readonly remember?: boolean;
+  /** 2: another host may have begun this run and did not answer. Handlers see it as `ctx.attempt`. Default: 1. */
+  readonly attempt?: number;
 }
 
 /** What `emit` takes for an event of a durable hook. */

@@ -25,6 +25,7 @@ import { ownError } from "./run/guest-error.ts";
 import { drive } from "./run/drive.ts";
 import { prepare } from "./run/prepare.ts";
 import type { Prepared } from "./run/prepare.ts";
+import { withAttempt } from "./run/retry.ts";
 import type { RunInput } from "./run/run-input.ts";
 import { closedBy } from "./run/unserved.ts";
 import { Walk } from "./run/walk.ts";
@@ -110,7 +111,7 @@ export class RunDispatcher {
       if (absent) return Promise.resolve(absent);
       if (plan.length === 0) return Promise.resolve(this.#nobodyListens(hook, event, context));
       options?.signal?.throwIfAborted();
-      return this.#start(this.#input(hook, only(plan, options), prepare(hook, event, context)), options);
+      return this.#start(this.#input(hook, only(plan, options), attempted(prepare(hook, event, context), options)), options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -184,7 +185,7 @@ export class RunDispatcher {
     const { signal, plugin } = options;
     signal?.throwIfAborted();
     const startedMs = performance.now();
-    const prepared = prepare(hook, event, context);
+    const prepared = attempted(prepare(hook, event, context), options);
     // Like a run, it keeps the host from closing.
     this.#inFlight += 1;
     try {
@@ -340,4 +341,10 @@ function only(plan: Plan, { plugin, priority, except }: Pick<DispatchOptions, "p
       (priority === undefined || handler.priority === priority) &&
       except?.has(handler.plugin.id) !== true,
   );
+}
+
+/** What handlers see of a run that another host may have begun. */
+function attempted(prepared: Prepared, options: DispatchOptions | undefined): Prepared {
+  const attempt = options?.attempt;
+  return attempt === undefined || attempt === 1 ? prepared : { ...prepared, contextText: withAttempt(prepared.contextText, attempt) };
 }

@@ -804,8 +804,13 @@ export const ERRORS = {
   },
   ERR_FLEET_CONNECT: {
     audience: "operator",
-    message: "no NATS server accepts this member at {servers}: {detail}",
-    fix: "check the servers, the credentials and the certificate authority of the fleet in creel.json",
+    message: "no NATS server can be reached at {servers}: {detail}",
+    fix: "check the servers and the certificate authority of the fleet in creel.json",
+  },
+  ERR_FLEET_REFUSED: {
+    audience: "operator",
+    message: 'the NATS server at {servers} refuses the key of "{name}": {detail}',
+    fix: "check the credentials of the fleet in creel.json, and that the server's accounts name this member",
   },
   ERR_FLEET_VERSION: {
     audience: "operator",
@@ -856,6 +861,11 @@ export const ERRORS = {
     audience: "operator",
     message: "the fleet's files of {plugin} cannot be used: {detail}",
     fix: "check who changed them, and install the plugin again",
+  },
+  ERR_FLEET_LOAD: {
+    audience: "operator",
+    message: "{plugin} did not load: {detail}",
+    fix: 'read the log of the host; then install a version that loads, and run "creel fleet push"',
   },
   ERR_FLEET_RACE: {
     audience: "operator",

@@ -824,12 +824,27 @@ export const LIMITS = {
   fleet: {
     /** The client waits 20 s for a server unless told: after a network that swallowed bytes it would be away for that long. */
     connectMs: 1_000,
+    /** The pause before a host tries a server again that has refused it: a person has to change something. */
+    refusedMs: 5_000,
     /** Two pings without an answer, so 1 s, and the server counts as away. */
     pingMs: 500,
     reconnectMs: 50,
     /** How often a host says that it is there, and after which silence it counts as gone. */
     hereMs: 500,
     goneMs: 2_000,
+    /** For so long a silent host is named when a change does not reach it. */
+    rememberMs: 7 * 24 * 3_600_000,
+    /** A gateway asks whether a host lives when a run has waited for so long there, and how long it waits for that. */
+    probeMs: 200,
+    probeAnswerMs: 1_000,
+    /** How long a run waits for a server, or for hosts that connect again later than the gateway did. */
+    graceMs: 1_000,
+    /** A run may take what its handlers may, and this for the way. */
+    wayMs: 1_000,
+    /** How long a host waits for the answer of a gateway that is no person's. */
+    askMs: 10_000,
+    /** The same for a person: the server lets an answer come for an hour. */
+    personMs: 3_600_000,
     /** How long an operator's command waits for the answer of a host. */
     controlMs: 5_000,
     /** A host publishes facts for so long after an operator has asked for them. */

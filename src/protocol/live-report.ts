@@ -127,7 +127,7 @@ export interface PluginStats {
   /** Grants that were used since the host opened, by key, such as `fetch:https://api.example.com`. */
   readonly permissions: readonly { readonly key: string; readonly uses: number; readonly lastUsedAt: number }[];
   readonly droppedLogLines: number;
-  /** Attempts to deliver events of durable hooks: `delivered`, `failed` (tried again later), `dead` (given up). */
+  /** Attempts to deliver events of durable hooks: `delivered`, `failed` (tried again later), `dead` (given up), `dropped` (nobody listens). */
   readonly deliveries: Readonly<Record<string, number>>;
 }
 

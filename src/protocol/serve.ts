@@ -55,6 +55,8 @@ export const SERVE_PARAMS = {
     approvals: z.boolean().optional(),
     /** False: the host neither remembers an "always" nor uses one. */
     remember: z.boolean().optional(),
+    /** 2: the client has sent it before, to a host that may have begun it and did not answer. */
+    attempt: z.int().min(1).max(2).optional(),
   }),
   /** `id`: of the delivery, if the hook is durable; a request is answered when the event is kept. */
   emit: z.object({ hook: name, event: z.unknown(), ctx: z.unknown().optional(), id: z.string().min(1).max(64).optional() }),

@@ -7,7 +7,7 @@ import { CreelError } from "../protocol/errors.ts";
 import { OFFERS } from "../protocol/serve.ts";
 
 const LOCAL = ["isolation", "lanes", "config", "plugins", "hooks", "rewrites", "allowFailed", "strict", "lockKey", "inspect"] as const;
-const SHARED = ["connect", "gateway", "logger", "telemetry"] as const;
+const SHARED = ["connect", "fleet", "gateway", "logger", "telemetry"] as const;
 const SPEC = ["id", "path", "source", "config", "env", "hooks", "permissions", "grants", "limits", "required"] as const;
 
 type OptionName = (typeof LOCAL)[number] | (typeof SHARED)[number];
@@ -24,6 +24,7 @@ const EXAMPLES: Readonly<Record<OptionName, string>> = {
   lockKey: "lockKey: process.env.LOCK_KEY",
   inspect: 'inspect: { plugin: "guard" }',
   connect: 'connect: "./run/creel.sock"',
+  fleet: 'fleet: { name: "gate-1", servers: ["tls://nats-1:4222"], credentials: "./gate-1.nk" }',
   telemetry: "telemetry: true",
   gateway: 'gateway: { requestApproval: async () => "deny" }',
   logger: "logger: pino()",
@@ -39,12 +40,13 @@ export function wrongOption(field: string, detail: string): CreelError {
 /** Throws ERR_HOST_OPTIONS for the first name that is unknown, or not allowed here, and for values that have no schema. */
 export function checkNames(options: object): void {
   refuseUnknown(options, [...LOCAL, ...SHARED], "");
-  const { connect, gateway, plugins, hooks, logger } = options as Partial<Record<OptionName, unknown>>;
+  const { connect, fleet, gateway, plugins, hooks, logger } = options as Partial<Record<OptionName, unknown>>;
   if (connect !== undefined && typeof connect !== "string") throw wrongOption("connect", "it must be the path of a socket");
   if (hooks !== undefined && (typeof hooks !== "object" || hooks === null || Array.isArray(hooks)))
     throw wrongOption("hooks", "it must be an object with a hook for each name");
   if (logger !== undefined) checkLogger(logger);
-  if (connect !== undefined) refuseLocal(options);
+  if (connect !== undefined && fleet !== undefined) throw wrongOption("fleet", "connect is one host, and fleet is many: give one of them");
+  if (connect !== undefined || fleet !== undefined) refuseLocal(options);
   if (gateway !== undefined) checkGateway(gateway);
   for (const [at, spec] of (Array.isArray(plugins) ? plugins : []).entries()) checkSpec(spec, `plugins.${at}`);
 }
@@ -52,7 +54,7 @@ export function checkNames(options: object): void {
 function refuseLocal(options: object): void {
   for (const field of LOCAL)
     if ((options as Record<string, unknown>)[field] !== undefined)
-      throw invalid(field, "a host that is joined with connect has its own; set it where creel serve is started");
+      throw invalid(field, "a host that is joined with connect or fleet has its own; set it where creel serve is started");
 }
 
 function checkLogger(logger: unknown): void {

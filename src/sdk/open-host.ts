@@ -19,11 +19,18 @@ import type { WallsReport } from "../host/supervisor/launch/walls-report.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
 import { threadUnits } from "../host/supervisor/launch/thread-unit.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
+import { checkNames } from "./known-options.ts";
 import { resolveOptions } from "./options.ts";
 import type { InnerOptions, OpenOptions } from "./options.ts";
 import { joinHost } from "./remote/remote-host.ts";
 
-export function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  if (options.fleet !== undefined) {
+    checkNames(options);
+    // oxlint-disable-next-line no-restricted-imports -- the one way from the SDK to a fleet: loaded when a gateway asks for it.
+    const { openFleet } = await import("../fleet/gateway/open.ts");
+    return openFleet(options);
+  }
   if (options.connect !== undefined) return joinHost(options);
   return openHostWith(options, {});
 }

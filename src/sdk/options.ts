@@ -59,6 +59,17 @@ const plainOptions = z.strictObject({
 export interface OpenOptions<Own extends HookTable = {}> {
   /** The socket of a `creel serve`: joins that host. Only `gateway`, `logger` and `telemetry` may be set beside it. */
   readonly connect?: string;
+  /**
+   * Joins the hosts of a fleet over NATS: this gateway's runs are judged on their machines. Needs `@nats-io/transport-node` and
+   * `@nats-io/kv`. Paths are relative to the working directory. Beside it the same may be set as beside `connect`.
+   */
+  readonly fleet?: {
+    /** This gateway's name; the server ties it to the key in `credentials`, which `creel fleet keys --gateway` makes. */
+    readonly name: string;
+    readonly servers: readonly string[];
+    readonly credentials: string;
+    readonly ca?: string;
+  };
   /** `process` (default): the plugins run in a supervised child. `thread`: in this process, faster, and less safe. */
   readonly isolation?: "process" | "thread";
   /** Worker threads. Default: cores - 1, at least 1. */

@@ -23,13 +23,14 @@ type Methods = {
 
 export const METHODS: Methods = {
   // The host checks hook, event and context.
-  run: (host, { hook, event, ctx, plugin, priority, approvals, remember }, { signal, requestApproval }) =>
+  run: (host, { hook, event, ctx, plugin, priority, approvals, remember, attempt }, { signal, requestApproval }) =>
     host.run(hook as never, event as never, ctx as never, {
       signal,
       ...(plugin !== undefined && { plugin }),
       ...(priority !== undefined && { priority }),
       ...(approvals && { requestApproval }),
       ...(remember !== undefined && { remember }),
+      ...(attempt !== undefined && { attempt }),
     }),
   emit: (host, { hook, event, ctx, id }) => host.emit(hook as never, event as never, ctx as never, id === undefined ? {} : { id })?.kept,
   has: (host, { hook }) => host.has(hook as never),

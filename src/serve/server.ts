@@ -10,7 +10,6 @@ import type { Logger } from "../host/report/log.ts";
 import { readConfig, stateDirOf } from "../discovery/config-file.ts";
 import { openHostWith } from "../sdk/open-host.ts";
 import type { CoreHost } from "../host/host.ts";
-import type { Host } from "../host/host-api.ts";
 import type { OpenOptions } from "../sdk/options.ts";
 import { Connection } from "./connection.ts";
 import { Callbacks } from "./callbacks.ts";
@@ -27,7 +26,9 @@ export interface ServeOptions extends Omit<OpenOptions, "gateway" | "connect" | 
 }
 
 export interface Served extends AsyncDisposable {
-  readonly host: Host;
+  readonly host: CoreHost;
+  /** Who can be asked about sessions and approvals. */
+  readonly callbacks: Callbacks;
   readonly socket: string;
   readonly http: { readonly url: string; readonly tokenFile: string } | undefined;
   /** Stops accepting, lets calls in flight finish, closes the host, and removes the socket. */
@@ -97,7 +98,7 @@ export async function serve({ socket: path, http: port, ...options }: ServeOptio
     await bound.leave();
   };
   const close = (): Promise<void> => (closing ??= shut());
-  return { host: opened, socket, http, close, [Symbol.asyncDispose]: close };
+  return { host: opened, callbacks, socket, http, close, [Symbol.asyncDispose]: close };
 }
 
 /** Leaves a note for commands that change the installed plugins. A failure is logged only. */

@@ -46,15 +46,22 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
     const boss = configOf("ann", { signingKey: join(out, "ann.pem") });
     const fleet = async (...args: string[]) => creelHere(...args, "--config", boss);
     await putInstalled(join(root, "ann/state"), "greeter", GREETER);
+    const lonely = await fleet("fleet", "push");
+    expect([lonely.code, lonely.out]).toEqual([
+      1,
+      expect.stringContaining("change 1 is signed and stored, but no host of the fleet is there"),
+    ]);
     await Promise.all(["web-1", "web-2"].map((name) => serve(configOf(name), join(root, name, "s.sock"))));
+    await putInstalled(join(root, "ann/state"), "second", "export default () => {};");
     const installed = await fleet("fleet", "push");
-    expect(installed.out).toContain("✓ web-1 has change 1");
-    expect(installed.out).toContain("2 of 2 hosts follow change 1");
+    expect(installed.out).toContain("✓ web-1 has change 2");
+    expect(installed.out).toContain("2 of 2 hosts follow change 2");
+    expect(installed.code).toBe(0);
     await nats.kill(0);
     const rows = JSON.parse((await fleet("--fleet", "list", "--json")).out) as { host: string; plugins: object[] }[];
     expect(rows).toMatchObject([
-      { host: "web-1", serial: 1, plugins: [{ id: "greeter" }] },
-      { host: "web-2", serial: 1, plugins: [{ id: "greeter" }] },
+      { host: "web-1", serial: 2, plugins: [{ id: "greeter" }, { id: "second" }] },
+      { host: "web-2", serial: 2, plugins: [{ id: "greeter" }, { id: "second" }] },
     ]);
     expect((await fleet("--fleet", "inspect", "greeter")).out).toContain("web-2: ");
     await expect

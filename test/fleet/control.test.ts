@@ -1,6 +1,9 @@
 /** One lock for many hosts, on real NATS servers: who is there, one consent, what is refused, and what a host does while the server is away. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signIndex, makeSigningKey, verifiedIndex } from "../../src/fleet/control/signature.ts";
+import { readStored } from "../../src/state/store.ts";
+import { writeApplied } from "../../src/fleet/control/applied.ts";
+import { SharedLock } from "../../src/fleet/control/shared-lock.ts";
 import { Operator } from "../../src/fleet/control/operator.ts";
 import { connectNats } from "../../src/fleet/nats.ts";
 import { BUCKETS, SUBJECTS } from "../../src/fleet/subjects.ts";
@@ -28,7 +31,7 @@ describe.skipIf(noNats !== undefined)("three hosts of a fleet", () => {
   let hosts: FleetHost[] = [];
   let bus: Bus;
   let operator: Operator;
-  const push = () => operator.push(own, operators, signing.pem, "ann", 1);
+  const push = () => operator.push(own, operators, signing.pem, "ann", 1).then((pushed) => pushed?.serial);
   const all = () => Promise.all(hosts.map(heard));
   const rawLock = async () => bus.bucket(BUCKETS.lock);
 
@@ -120,25 +123,52 @@ describe.skipIf(noNats !== undefined)("three hosts of a fleet", () => {
     },
   );
 
-  it("refuse a bundle with other bytes than the signed ones, and keep the old version", { timeout: 60_000 }, async () => {
+  it("refuse a bundle with other bytes than the signed ones, keep the old version, and take it once an operator has repaired it", async () => {
     await putInstalled(own.dir, "greeter", says("three"));
-    const { store } = (await own.read()).get("greeter")!;
-    // Whoever may write there puts another plugin's files in its place before the consent.
+    const entry = (await own.read()).get("greeter")!;
+    // Whoever may write there puts another plugin's files in its place.
     const evil = stateFolder();
     await putInstalled(evil.dir, "greeter", says("evil"));
-    const { putBundle } = await import("../../src/fleet/control/bundles.ts");
-    const { readStored } = await import("../../src/state/store.ts");
-    await putBundle(
-      await bus.bucket(BUCKETS.bundles),
-      store,
-      await readStored(evil.dir, (await evil.read()).get("greeter")!.store, () => true),
-    );
-    await push();
-    expect((await operator.followed(6, 30_000)).map(({ host, isDone, why }) => [host, isDone, why])).toEqual(
+    const evilStore = (await evil.read()).get("greeter")!.store;
+    const lock = await SharedLock.open(bus, operators);
+    const files = () => readStored(evil.dir, evilStore, () => true);
+    const serial = await lock.publish([{ entry, files }], await lock.list(), "ann", signing.pem);
+    writeApplied(own.dir, { serial, plugins: (await lock.list())!.index.plugins });
+    bus.publish(SUBJECTS.changed, "{}");
+    expect((await operator.followed(serial, 30_000)).map(({ host, isDone, why }) => [host, isDone, why])).toEqual(
       NAMES.map((name) => [name, false, expect.stringContaining("greeter cannot be used: their bytes are not the signed ones") as string]),
     );
     expect(await all()).toEqual(["x two", "x two", "x two"]);
-    expect((await openState(hosts[0]!.state.dir).read()).get("greeter")!.store).not.toBe(store);
+    expect((await openState(hosts[0]!.state.dir).read()).get("greeter")!.store).not.toBe(entry.store);
+    expect(await operator.push(own, operators, signing.pem, "ann", 1)).toEqual({ serial, repaired: ["greeter"] });
+    await expect.poll(all, { timeout: 30_000 }).toEqual(["x three", "x three", "x three"]);
+    expect(await push()).toBeUndefined();
+  });
+
+  it("name a plugin that did not load as a change says, although they have the change; the version before goes on", async () => {
+    await putInstalled(own.dir, "greeter", `export default () => { throw new Error("not like this"); };`);
+    const serial = (await push())!;
+    expect(await operator.followed(serial, 30_000)).toEqual(
+      NAMES.map((host) => ({ host, serial, isDone: false, why: expect.stringMatching(/greeter did not load: .*not like this/) as string })),
+    );
+    expect(await all()).toEqual(["x three", "x three", "x three"]);
+    await putInstalled(own.dir, "greeter", says("two"));
+    const next = (await push())!;
+    expect((await operator.followed(next, 30_000)).map(({ isDone }) => isDone)).toEqual([true, true, true]);
+    expect(operator.hosts().map(({ fault }) => fault)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("a host that was there before and is silent is named, and so is a fleet without hosts", async () => {
+    expect(await operator.followed(1, 100, ["web-9"])).toContainEqual({
+      host: "web-9",
+      serial: 0,
+      isDone: false,
+      why: "it is silent; it was there before",
+    });
+    const lonely = keysOf("ann", "operator");
+    await using empty = await Nats.start({ acme: [lonely] });
+    await using nobody = await Operator.open(await connectNats(empty.accessOf(lonely)));
+    expect(await nobody.followed(1, 100)).toEqual([]);
   });
 
   it("start and serve while the server is away, and follow when it is back", { timeout: 60_000 }, async () => {

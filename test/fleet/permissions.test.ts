@@ -1,6 +1,4 @@
 /** Who may do what in a fleet, with a real server and the permissions that `creel fleet keys` writes. */
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,7 +7,7 @@ import { connectNats, isOlder } from "../../src/fleet/nats.ts";
 import { fleetSettings } from "../../src/fleet/settings.ts";
 import { BUCKETS, SUBJECTS } from "../../src/fleet/subjects.ts";
 import { folder, QUICK } from "../support/files.ts";
-import { keysOf, Nats, noNats } from "../support/nats.ts";
+import { keysOf, Nats, noNats, oldServer } from "../support/nats.ts";
 
 if (noNats !== undefined) console.warn(`skipped: ${noNats}`);
 
@@ -26,32 +24,12 @@ it("a server that loses data in a crash is refused by its version", async () => 
 });
 
 it("a server of Debian's version 2.9.10 is refused before anything is asked of it", async () => {
-  const server = createServer((socket) => {
-    socket.on("error", () => {});
-    const info = {
-      server_id: "x",
-      server_name: "old",
-      version: "2.9.10",
-      go: "go1",
-      host: "127.0.0.1",
-      port: 0,
-      max_payload: 1048576,
-      proto: 1,
-      client_id: 1,
-      headers: true,
-      nonce: "abc",
-    };
-    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
-    socket.on("data", () => socket.write("PONG\r\n"));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await using server = await oldServer();
   const { seed } = keysOf("web-1", "host");
-  const servers = [`nats://127.0.0.1:${(server.address() as AddressInfo).port}`];
-  await expect(connectNats({ name: "web-1", servers, seed, ca: undefined })).rejects.toMatchObject({
+  await expect(connectNats({ name: "web-1", servers: [server.url], seed, ca: undefined })).rejects.toMatchObject({
     code: "ERR_FLEET_VERSION",
     params: { version: "2.9.10" },
   });
-  server.close();
 });
 
 it("a key that other users can read is not used", async () => {
@@ -147,6 +125,8 @@ describe.skipIf(noNats !== undefined)("on a NATS server with the permissions of 
     waiting.catch(() => {});
     await lonely.kill();
     await expect(waiting).rejects.toMatchObject({ code: "ERR_FLEET_AWAY" });
+    // What answers meanwhile asks for its limits.
+    expect(asker.server.maxPayload).toBe(1_048_576);
     await expect(asker.request(SUBJECTS.control("three"), "hello", 600_000)).rejects.toMatchObject({ code: "ERR_FLEET_AWAY" });
     await lonely.restart();
     await expect.poll(() => changes, { timeout: 15_000 }).toEqual([false, true]);

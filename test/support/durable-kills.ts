@@ -26,7 +26,7 @@ export interface Kills {
   readonly kills: number;
   readonly events: number;
   readonly sessions: number;
-  /** This part of requests is refused. */
+  /** This part of requests is refused, until all events are emitted. */
   readonly refuses: number;
   plugin(origin: string): PluginSpec;
   /** Hooks that are durable for every plugin. Default: `session:end`. */
@@ -39,6 +39,9 @@ export interface Kills {
 
 export interface Figures {
   readonly kills: number;
+  /** Kills of a gateway that had still events to emit, and of those the ones with an event emitted and not yet committed. */
+  readonly killsWhileEmitting: number;
+  readonly killsBeforeCommit: number;
   readonly emitted: number;
   readonly lost: number;
   readonly outOfOrder: number;
@@ -53,9 +56,11 @@ export async function killGateway(options: Kills): Promise<Figures> {
   const { stateDir, kills, events, sessions, refuses, lifeMs } = options;
   const got: Received[] = [];
   let refused = 0;
+  let isSettling = false;
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      if (Math.random() < refuses) {
+      // A refused event waits as long as half its age: after the last kill that would only take time.
+      if (!isSettling && Math.random() < refuses) {
         refused += 1;
         return response.writeHead(503).end();
       }
@@ -68,36 +73,62 @@ export async function killGateway(options: Kills): Promise<Figures> {
   const startedMs = performance.now();
   let next = 0;
   let killed = 0;
+  let killsWhileEmitting = 0;
+  let killsBeforeCommit = 0;
+  // The events are spread over all lives: a kill that hits nothing that is being emitted proves little.
+  const quota = Math.ceil(events / (kills + 1));
   for (let life = 0; ; life++) {
-    const input = { stateDir, plugin, from: next, events, sessions, life, durable: options.durable ?? ["session:end"] };
+    const isLast = killed >= kills;
+    const paceMs = isLast ? 0 : lifeMs / 2 / quota;
+    const input = { stateDir, plugin, from: next, events, sessions, life, paceMs, durable: options.durable ?? ["session:end"] };
     const child = spawn(process.execPath, ["-C", "source", "--disable-warning=ExperimentalWarning", GATEWAY, JSON.stringify(input)], {
       stdio: ["ignore", "pipe", "inherit"],
       // A third of a life is spent on compiling modules: once is enough.
       env: { ...process.env, NODE_COMPILE_CACHE: join(stateDir, "compiled") },
     });
     const exited = new Promise((resolve) => child.once("exit", resolve));
-    const isLast = killed >= kills;
+    // Every other kill comes right after a number, so in a burst. The others come at any time.
+    const killAt = life % 2 === 0 ? next + Math.floor(Math.random() * quota) : undefined;
+    const first = next;
+    let begun = next;
     for await (const line of createInterface(child.stdout)) {
       if (line === "open") {
-        if (!isLast) setTimeout(() => child.kill("SIGKILL"), Math.random() * lifeMs);
-      } else next = Number(line) + 1;
+        if (!isLast && killAt === undefined) setTimeout(() => child.kill("SIGKILL"), Math.random() * lifeMs);
+      } else if (line.startsWith("+")) begun = Number(line) + 1;
+      else next = Number(line) + 1;
+      if (!isLast && killAt !== undefined && begun > killAt) child.kill("SIGKILL");
       if (isLast && next >= events) break;
     }
     if (isLast) {
       const distinct = (): number => new Set(got.map(({ n }) => n)).size;
-      // A refusal may cost a pause of a minute, and a tenth is refused.
-      const endMs = performance.now() + 240_000;
-      while (distinct() < events && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 50));
+      isSettling = true;
+      // An earlier refusal may cost a pause of a minute. What brings nothing for longer than that is over.
+      for (let [had, endMs] = [0, performance.now() + 150_000]; distinct() < events && performance.now() < endMs;) {
+        if (got.length > had) [had, endMs] = [got.length, performance.now() + 150_000];
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
       child.kill("SIGKILL");
       await exited;
       break;
     }
     await exited;
+    // One that ended by itself was no kill: a busy machine may be too slow to open a host.
+    if (child.signalCode !== "SIGKILL") continue;
     killed += 1;
+    if (begun > next) killsBeforeCommit += 1;
+    if (next > first && next < events) killsWhileEmitting += 1;
   }
   server.close();
   server.closeAllConnections();
-  return { kills: killed, emitted: events, refused, seconds: (performance.now() - startedMs) / 1000, ...judged(got, events) };
+  return {
+    kills: killed,
+    killsWhileEmitting,
+    killsBeforeCommit,
+    emitted: events,
+    refused,
+    seconds: (performance.now() - startedMs) / 1000,
+    ...judged(got, events),
+  };
 }
 
 function judged(got: readonly Received[], events: number): Pick<Figures, "lost" | "outOfOrder" | "twice" | "otherIds"> {

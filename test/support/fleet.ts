@@ -1,5 +1,7 @@
 /** Hosts of a fleet in this process, and the operator's state folder, on a real NATS server. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { PluginSpec } from "creel";
 import { openState } from "../../src/state/state.ts";
 import type { State } from "../../src/state/state.ts";
 import { Member } from "../../src/fleet/member.ts";
@@ -25,11 +27,11 @@ export interface FleetHost extends AsyncDisposable {
 }
 
 /** `state`: of an earlier life. */
-export async function fleetHost(settings: FleetSettings, state = stateFolder()): Promise<FleetHost> {
+export async function fleetHost(settings: FleetSettings, state = stateFolder(), plugins: PluginSpec[] = []): Promise<FleetHost> {
   const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false } };
   const { logger, lines } = recorder();
-  const host = await served({ config, logger });
-  const member = await Member.join({ settings, host: host.host, state, config, creel: "0.0.0", logger });
+  const host = await served({ config, logger, plugins });
+  const member = await Member.join({ settings, served: host, state, config, creel: "0.0.0", logger });
   return {
     served: host,
     state,
@@ -39,4 +41,11 @@ export async function fleetHost(settings: FleetSettings, state = stateFolder()):
       await host.close();
     },
   };
+}
+
+/** A file that only its user can read, with a member's key. */
+export function credentialsOf({ seed }: Keys): string {
+  const path = join(folder({}, QUICK), "key.nk");
+  writeFileSync(path, seed, { mode: 0o600 });
+  return path;
 }

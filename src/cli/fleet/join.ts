@@ -8,19 +8,19 @@ import { Member } from "../../fleet/member.ts";
 import { connectNats } from "../../fleet/nats.ts";
 import { fleetSettings } from "../../fleet/settings.ts";
 import type { FleetSettings } from "../../fleet/settings.ts";
-import type { Host } from "../../host/host-api.ts";
 import type { Logger } from "../../host/report/log.ts";
+import type { Served } from "../../serve/server.ts";
 import { openState } from "../../state/state.ts";
 import { version } from "../self.ts";
 
-export async function joinFleet(host: Host, file: string | undefined, logger: Logger): Promise<Member> {
+export async function joinFleet(served: Served, file: string | undefined, logger: Logger): Promise<Member> {
   const config = await readConfig(file);
   const base = file === undefined ? process.cwd() : dirname(resolve(file));
   const settings = await fleetSettings(config, base);
   const dir = stateDirOf(config, base);
   if (dir === undefined) throw new CreelError("ERR_INSTALL_NO_STATE");
   const key = await lockKeyOf(config, base);
-  return Member.join({ settings, host, state: openState(dir, key && { key }), config, creel: version(), logger });
+  return Member.join({ settings, served, state: openState(dir, key && { key }), config, creel: version(), logger });
 }
 
 export interface AsOperator extends AsyncDisposable {

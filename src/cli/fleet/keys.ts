@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { makeSigningKey } from "../../fleet/control/signature.ts";
 import { makeNkey } from "../../fleet/nats.ts";
 import { accountsConfig } from "../../fleet/permissions.ts";
-import type { Member } from "../../fleet/permissions.ts";
+import type { Member, Role } from "../../fleet/permissions.ts";
 
 export interface MadeKeys {
   readonly folder: string;
@@ -14,7 +14,13 @@ export interface MadeKeys {
 }
 
 /** Rejects if one of the files exists: a key is never overwritten. */
-export async function makeKeys(folder: string, hosts: readonly string[], operator: string, tenant: string): Promise<MadeKeys> {
+export async function makeKeys(
+  folder: string,
+  hosts: readonly string[],
+  gateways: readonly string[],
+  operator: string,
+  tenant: string,
+): Promise<MadeKeys> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const files: string[] = [];
   const write = (name: string, text: string): void => {
@@ -24,7 +30,12 @@ export async function makeKeys(folder: string, hosts: readonly string[], operato
   const signing = makeSigningKey();
   write(`${operator}.pem`, signing.pem);
   const members: Member[] = [];
-  for (const [name, role] of [...hosts.map((host) => [host, "host"] as const), [operator, "operator"] as const]) {
+  const all: readonly (readonly [string, Role])[] = [
+    ...hosts.map((name) => [name, "host"] as const),
+    ...gateways.map((name) => [name, "gateway"] as const),
+    [operator, "operator"],
+  ];
+  for (const [name, role] of all) {
     const { seed, nkey } = await makeNkey();
     write(`${name}.nk`, `${seed}\n`);
     members.push({ name, role, nkey });

@@ -20,7 +20,7 @@ export async function pull(
   const bus = await connectNats(settings);
   try {
     // No host runs here: what it would load, the next one does.
-    const host = { reload: () => Promise.reject(new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: "" })) };
+    const host = { plugins: () => [], reload: () => Promise.reject(new CreelError("ERR_PLUGIN_UNKNOWN", { plugin: "" })) };
     const steward = new Steward({ bus, state, host, operators: settings.operators, logger: silentLogger, changed() {} });
     await steward.look();
     await steward.close();

@@ -1,6 +1,8 @@
 /** Makes the fleet's lock equal to the one here, under the operator's signature, and prints a line per host. */
 import { CreelError } from "../../protocol/errors.ts";
+import { readKnownHosts, writeKnownHosts } from "../../fleet/control/known-hosts.ts";
 import { readPrivate } from "../../fleet/settings.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { currentUser, findProject } from "../plugins/project.ts";
 import { duration, printable } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
@@ -13,7 +15,7 @@ interface PushValues {
   readonly replicas?: string;
 }
 
-/** Gives the exit code: a host that has not followed is a failure. */
+/** Gives the exit code: a host that has not followed is a failure, and so is a fleet without hosts. */
 export async function push(values: PushValues, out: Terminal, isJson = false): Promise<number> {
   const { state } = await findProject(values);
   await using joined = await asOperator(values.config);
@@ -26,32 +28,41 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
     });
   const pem = await readPrivate(settings.signingKey, "fleet.signingKey");
   const startedMs = performance.now();
-  const serial = await operator.push(
+  const expected = readKnownHosts(state.dir, Date.now());
+  const pushed = await operator.push(
     state,
     settings.operators,
     pem,
     currentUser(),
     Number(values.replicas ?? Math.min(3, settings.servers.length)),
   );
-  if (serial === undefined) {
+  if (pushed === undefined) {
     out.line(isJson ? printable({ serial: null, hosts: [] }) : "the fleet already has this lock");
     return EXIT.ok;
   }
-  const followed = await operator.followed(serial);
+  const { serial, repaired } = pushed;
+  const followed = await operator.followed(serial, undefined, Object.keys(expected));
   const tookMs = performance.now() - startedMs;
-  if (isJson) out.line(printable({ serial, tookMs, hosts: followed }, 2));
+  for (const { host, heardAt } of operator.hosts()) expected[host] = heardAt;
+  writeKnownHosts(state.dir, expected);
+  if (isJson) out.line(printable({ serial, repaired, tookMs, hosts: followed }, 2));
   else {
+    for (const plugin of repaired) out.line(`the server's copy of ${plugin} was not the signed one, and was replaced`);
     for (const { host, isDone, why } of followed)
       out.line(
-        isDone ? `${out.paint("green", "✓")} ${host} has change ${serial}` : `${out.paint("red", "✗")} ${host} has not followed: ${why}`,
+        isDone
+          ? `${out.paint("green", "✓")} ${host} has change ${serial}`
+          : `${out.paint("red", "✗")} ${host} has not followed: ${oneLine(why ?? "", 400)}`,
       );
     const done = followed.filter(({ isDone }) => isDone).length;
     out.line(
-      out.paint(
-        "gray",
-        `${done} of ${followed.length} hosts follow change ${serial}, after ${duration(tookMs)}; hosts that are away follow when they are back`,
-      ),
+      followed.length === 0
+        ? `${out.paint("red", "✗")} change ${serial} is signed and stored, but no host of the fleet is there; hosts follow when they are`
+        : out.paint(
+            "gray",
+            `${done} of ${followed.length} hosts follow change ${serial}, after ${duration(tookMs)}; hosts that are away follow when they are back`,
+          ),
     );
   }
-  return followed.every(({ isDone }) => isDone) ? EXIT.ok : EXIT.failed;
+  return followed.length > 0 && followed.every(({ isDone }) => isDone) ? EXIT.ok : EXIT.failed;
 }

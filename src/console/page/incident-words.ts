@@ -1,6 +1,9 @@
 /** The page: an incident as one sentence. */
 import type { Incident } from "../incidents.ts";
 
+/** How attempts to deliver end that are no success. */
+const DELIVERIES: Readonly<Record<string, string>> = { dead: "was given up", dropped: "was dropped" };
+
 export function incidentWords({ kind, fact }: Incident): string {
   const { plugin, why, state, status, error, service, message, limit, culprit, what, toolName, resolution, by, hook, id, chain } =
     fact as Record<string, string> & { chain?: { path: string[] } };
@@ -20,7 +23,7 @@ export function incidentWords({ kind, fact }: Incident): string {
     case "plugin":
       return `${plugin} is ${status}${error === undefined ? "" : `: ${error}`}`;
     case "delivery":
-      return `${plugin}: an event of ${hook} (${id}) ${status === "dead" ? "was given up" : "failed and waits"}${why === undefined ? "" : `: ${why}`}`;
+      return `${plugin}: an event of ${hook} (${id}) ${DELIVERIES[status!] ?? "failed and waits"}${why === undefined ? "" : `: ${why}`}`;
     case "approval":
       return what === "asked"
         ? `${toolName} waits for an approval`

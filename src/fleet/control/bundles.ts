@@ -12,17 +12,26 @@ import { read } from "../messages.ts";
 const header = z.array(z.tuple([z.string(), z.int().nonnegative()])).max(LIMITS.state.storedFiles);
 const parts = z.object({ parts: z.int().min(1).max(1_024) });
 
-/** Puts them there unless they are there already: the last part is the list, so it is whole if there is one. */
-export async function putBundle(bucket: Bucket, store: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
-  if (await bucket.get(`${store}.list`)) return;
+/**
+ * Makes what is there these files: false if it already is. Whatever else is there is replaced, so that an operator can repair it. The list of
+ * parts comes last, so that a bundle is whole if it has one.
+ */
+export async function putBundle(bucket: Bucket, store: string, files: ReadonlyMap<string, Uint8Array>): Promise<boolean> {
+  if (isSame(files, await getBundle(bucket, "", store).catch(() => undefined))) return false;
+  const put = async (key: string, bytes: Uint8Array): Promise<void> => {
+    const before = (await bucket.get(key))?.revision ?? 0;
+    if ((await bucket.put(key, bytes, before)) === undefined) throw new CreelError("ERR_FLEET_RACE");
+  };
   const bytes = pack(files);
   const count = Math.ceil(bytes.length / LIMITS.fleet.chunkBytes);
-  for (let at = 0; at < count; at++) {
-    const key = `${store}.${at}`;
-    const part = bytes.subarray(at * LIMITS.fleet.chunkBytes, (at + 1) * LIMITS.fleet.chunkBytes);
-    await bucket.put(key, part, (await bucket.get(key))?.revision ?? 0);
-  }
-  await bucket.put(`${store}.list`, Buffer.from(JSON.stringify({ parts: count })), 0);
+  for (let at = 0; at < count; at++)
+    await put(`${store}.${at}`, bytes.subarray(at * LIMITS.fleet.chunkBytes, (at + 1) * LIMITS.fleet.chunkBytes));
+  await put(`${store}.list`, Buffer.from(JSON.stringify({ parts: count })));
+  return true;
+}
+
+function isSame(files: ReadonlyMap<string, Uint8Array>, found: ReadonlyMap<string, Buffer> | undefined): boolean {
+  return found?.size === files.size && [...files].every(([name, bytes]) => found.get(name)?.equals(bytes));
 }
 
 /** Rejects if a part is missing or it cannot be unpacked. Whether the files are the right ones, the caller checks. */

@@ -28,6 +28,13 @@ export interface Answered {
   readonly error: CreelError | undefined;
 }
 
+/** What was changed. */
+export interface Pushed {
+  readonly serial: number;
+  /** Plugins whose entry or files on the server were not the signed ones, and are again. The list was not changed then. */
+  readonly repaired: readonly string[];
+}
+
 /** How a host took a change. */
 export interface Followed {
   readonly host: string;
@@ -97,7 +104,7 @@ export class Operator implements AsyncDisposable {
   }
 
   /** Makes the fleet's lock equal to that of the operator's state folder. Undefined: it is already. */
-  async push(state: State, operators: readonly string[], pem: string, by: string, replicas: number): Promise<number | undefined> {
+  async push(state: State, operators: readonly string[], pem: string, by: string, replicas: number): Promise<Pushed | undefined> {
     const lock = await SharedLock.make(this.#bus, operators, replicas);
     const before = await lock.list();
     const known = readApplied(state.dir);
@@ -110,12 +117,13 @@ export class Operator implements AsyncDisposable {
       before &&
       Object.keys(before.index.plugins).length === entries.length &&
       entries.every(({ id }) => before.index.plugins[id] === plugins[id]);
-    if (isSame) return undefined;
     const shared = entries.map((entry) => ({ entry, files: () => readStored(state.dir, entry.store, () => true) }));
-    const serial = await lock.publish(shared, before, by, pem);
+    const repaired = isSame ? await lock.repair(shared) : [];
+    if (isSame && repaired.length === 0) return undefined;
+    const serial = isSame ? before.index.serial : await lock.publish(shared, before, by, pem);
     writeApplied(state.dir, { serial, plugins });
     this.#bus.publish(SUBJECTS.changed, JSON.stringify({ serial }));
-    return serial;
+    return { serial, repaired };
   }
 
   /** On how many servers the lock is kept; undefined: there is none yet. */
@@ -130,18 +138,30 @@ export class Operator implements AsyncDisposable {
     return this.#bus.server;
   }
 
-  /** Waits until every known host has the change or refuses it, and says which has not followed. */
-  async followed(serial: number, withinMs: number = LIMITS.fleet.controlMs): Promise<Followed[]> {
+  /**
+   * Waits until a host is there, and every one that is there, or is expected, has the change or refuses it. Says which has not followed.
+   * `expected`: names of hosts that were there before.
+   */
+  async followed(serial: number, withinMs: number = LIMITS.fleet.controlMs, expected: readonly string[] = []): Promise<Followed[]> {
     const endMs = performance.now() + withinMs;
+    // A host that is there has said so by then.
+    const silentMs = Math.min(endMs, performance.now() + LIMITS.fleet.goneMs);
     const isSettled = ({ serial: has, fault }: Seen): boolean => has >= serial || fault?.serial === serial;
-    while (!this.hosts().every(isSettled) && performance.now() < endMs)
-      await Promise.race([new Promise<void>((resolve) => (this.#heard = resolve)), sleep(Math.max(1, endMs - performance.now()))]);
-    return this.hosts().map(({ host, serial: has, fault }) => ({
-      host,
-      serial: has,
-      isDone: has >= serial,
-      why: has >= serial ? undefined : (fault?.message ?? "it has not answered"),
-    }));
+    const areAllHere = (): boolean => this.#hosts.size > 0 && expected.every((host) => this.#hosts.has(host));
+    const until = async (isOver: () => boolean, lastMs: number): Promise<void> => {
+      while (!isOver() && performance.now() < lastMs)
+        await Promise.race([new Promise<void>((resolve) => (this.#heard = resolve)), sleep(Math.max(1, lastMs - performance.now()))]);
+    };
+    await until(areAllHere, silentMs);
+    await until(() => this.hosts().every(isSettled), endMs);
+    const silent = expected.filter((host) => !this.#hosts.has(host));
+    return [
+      ...this.hosts().map(({ host, serial: has, fault }) => {
+        const isDone = has >= serial && (fault === undefined || fault.serial < serial);
+        return { host, serial: has, isDone, why: isDone ? undefined : (fault?.message ?? "it has not answered") };
+      }),
+      ...silent.map((host) => ({ host, serial: 0, isDone: false, why: "it is silent; it was there before" })),
+    ];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

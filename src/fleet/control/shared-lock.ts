@@ -91,14 +91,32 @@ export class SharedLock {
       const text = entryText(entry);
       const digest = entryDigest(text);
       plugins[entry.id] = digest;
-      if (before?.index.plugins[entry.id] === digest) continue;
-      await putBundle(this.#bundles, entry.store, await files());
-      if (!(await this.#lock.get(`entry.${digest}`))) await this.#lock.put(`entry.${digest}`, Buffer.from(text), 0);
+      if (before?.index.plugins[entry.id] !== digest) await this.#put({ entry, files }, text, digest);
     }
     const serial = (before?.index.serial ?? 0) + 1;
     const signed = signIndex({ version: 1, serial, at: new Date().toISOString(), by, plugins }, pem);
     const revision = await this.#lock.put(LIST, Buffer.from(JSON.stringify(signed)), before?.revision ?? 0);
     if (revision === undefined) throw new CreelError("ERR_FLEET_RACE");
     return serial;
+  }
+
+  /** Puts back what is missing or has other bytes than the list says. Returns the plugins that it was done for. */
+  async repair(entries: readonly NewEntry[]): Promise<string[]> {
+    const repaired: string[] = [];
+    for (const { entry, files } of entries) {
+      const text = entryText(entry);
+      if (await this.#put({ entry, files }, text, entryDigest(text))) repaired.push(entry.id);
+    }
+    return repaired;
+  }
+
+  /** False: all of it was there. */
+  async #put({ entry, files }: NewEntry, text: string, digest: string): Promise<boolean> {
+    const isNew = await putBundle(this.#bundles, entry.store, await files());
+    const key = `entry.${digest}`;
+    const found = await this.#lock.get(key);
+    if (found && Buffer.from(found.bytes).equals(Buffer.from(text))) return isNew;
+    if ((await this.#lock.put(key, Buffer.from(text), found?.revision ?? 0)) === undefined) throw new CreelError("ERR_FLEET_RACE");
+    return true;
   }
 }

@@ -7,6 +7,8 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { readStored } from "../../state/store.ts";
 import type { State } from "../../state/state.ts";
 import type { Host } from "../../host/host-api.ts";
+import { WENT_ON } from "../../host/plugins/reloads.ts";
+import type { PluginReport } from "../../host/report/inspect.ts";
 import type { Logger } from "../../host/report/log.ts";
 import type { Bus } from "../bus.ts";
 import type { Here, Index } from "../messages.ts";
@@ -17,7 +19,7 @@ import type { SharedEntry } from "./shared-lock.ts";
 export interface StewardOptions {
   readonly bus: Bus;
   readonly state: State;
-  readonly host: Pick<Host, "reload">;
+  readonly host: Pick<Host, "reload" | "plugins">;
   readonly operators: readonly string[];
   readonly logger: Logger;
   /** The host has changed, or refuses to. */
@@ -36,13 +38,31 @@ export class Steward {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   serial: number;
-  /** The change that this host refuses. */
-  fault: Here["fault"];
+  #refused: Here["fault"];
+  /** The fleet's plugins here. */
+  #plugins: readonly string[];
+  /** Those whose reload was rejected, and why. */
+  readonly #rejected = new Map<string, string>();
 
   /** Throws if the state folder's own record cannot be read. */
   constructor(options: StewardOptions) {
     this.#options = options;
-    this.serial = readApplied(options.state.dir).serial;
+    const { serial, plugins } = readApplied(options.state.dir);
+    this.serial = serial;
+    this.#plugins = Object.keys(plugins);
+  }
+
+  /** The change that this host refuses, or the first plugin that did not load as the change says. */
+  get fault(): Here["fault"] {
+    if (this.#refused) return this.#refused;
+    const reports = this.#plugins.length === 0 ? [] : this.#options.host.plugins();
+    for (const id of this.#plugins) {
+      const detail = this.#rejected.get(id) ?? loadFailure(reports.find((report) => report.id === id));
+      if (detail === undefined) continue;
+      const { code, message } = new CreelError("ERR_FLEET_LOAD", { plugin: id, detail });
+      return { serial: this.serial, code, message };
+    }
+    return undefined;
   }
 
   /** Looks now, and once more if it is looking already. Never rejects. */
@@ -82,14 +102,14 @@ export class Steward {
       if (isPassing(error)) return logger.debug({ err: error }, "the fleet's lock cannot be read now");
       const { code, message } =
         error instanceof CreelError ? error : new CreelError("ERR_FLEET_FAILED", { subject: "creel_lock", detail: String(error) });
-      if (this.fault?.message !== message) logger.error({ serial, code, detail: message }, "a change of the fleet's lock was refused");
+      if (this.#refused?.message !== message) logger.error({ serial, code, detail: message }, "a change of the fleet's lock was refused");
       this.#refuse({ serial, code, message });
     }
   }
 
   #refuse(fault: Here["fault"]): void {
-    if (fault?.message === this.fault?.message && fault?.serial === this.fault?.serial) return;
-    this.fault = fault;
+    if (fault?.message === this.#refused?.message && fault?.serial === this.#refused?.serial) return;
+    this.#refused = fault;
     this.#options.changed();
   }
 
@@ -122,21 +142,30 @@ export class Steward {
       { what: `change ${serial} of the fleet` },
     );
     writeApplied(state.dir, { serial, plugins });
+    this.#plugins = Object.keys(plugins);
     await Promise.all([...wanted.map(({ entry: { id } }) => id), ...gone].map((id) => this.#reload(id)));
     this.serial = serial;
     logger.info({ serial, changed: wanted.map(({ entry: { id } }) => id), removed: gone }, "a change of the fleet's lock was applied");
     this.#options.changed();
   }
 
-  /** A version that does not load leaves the old one in place; the host's report says so. */
+  /** A version that does not load leaves the old one in place; `fault` says so. */
   async #reload(id: string): Promise<void> {
+    this.#rejected.delete(id);
     try {
       await this.#options.host.reload(id);
     } catch (error) {
-      if (!(error instanceof CreelError && error.code === "ERR_PLUGIN_UNKNOWN"))
-        this.#options.logger.error({ plugin: id, err: error }, "a plugin of the fleet could not be loaded");
+      // It is gone, as it should be, or switched off.
+      if (error instanceof CreelError && error.code === "ERR_PLUGIN_UNKNOWN") return;
+      this.#rejected.set(id, error instanceof Error ? error.message : String(error));
+      this.#options.logger.error({ plugin: id, err: error }, "a plugin of the fleet could not be loaded");
     }
   }
+}
+
+function loadFailure(report: PluginReport | undefined): string | undefined {
+  const message = report?.error?.message;
+  return report?.status === "failed" || message?.startsWith(WENT_ON) ? (message ?? "it failed") : undefined;
 }
 
 /** The server is away, or has no lock yet: look again later. */

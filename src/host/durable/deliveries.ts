@@ -6,7 +6,7 @@
 import type { Call } from "../../protocol/outcome.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { RateWindow } from "../../protocol/rules/rate-window.ts";
-import type { HostEvents } from "../report/events.ts";
+import type { Facts, HostEvents } from "../report/events.ts";
 import type { Logger } from "../report/log.ts";
 import type { Outbox, Waiting } from "./outbox.ts";
 import type { DeliveryRow } from "./outbox-tables.ts";
@@ -159,7 +159,9 @@ export class Deliveries {
     const isUncounted = calls === "waits" || bad?.status === "quarantined" || (bad !== undefined && !this.#isOpen);
     if (calls === "gone" || (bad === undefined && calls !== "waits")) {
       await outbox.delivered(row);
-      this.#tell(row, "delivered");
+      // Not delivered: no handler has run. Nobody waits for it any more.
+      if (calls === "gone") this.#tell(row, "dropped", "the plugin does not listen to this hook any more");
+      else this.#tell(row, "delivered");
       return undefined;
     }
     const isFatal = bad !== undefined && !isUncounted && FATAL.has(bad.status);
@@ -184,7 +186,7 @@ export class Deliveries {
     return Math.min(Math.max(LIMITS.outbox.firstPauseMs, ageMs / 2), LIMITS.outbox.longestPauseMs);
   }
 
-  #tell({ plugin, hook, id, attempt }: DeliveryRow, status: "delivered" | "failed" | "dead", why?: string): void {
+  #tell({ plugin, hook, id, attempt }: DeliveryRow, status: Facts["delivery"]["status"], why?: string): void {
     const { events } = this.#options;
     if (events.wants("delivery")) events.publish("delivery", { plugin, hook, id, attempt, status, ...(why !== undefined && { why }) });
   }

@@ -35,13 +35,13 @@ export interface Facts {
   secret: { plugin: string; secret: string; origin: string; what: "sent" | "redacted" };
   /** A plugin requested a service that it was not granted, or that does not exist. */
   refused: { plugin: string; service: string; message: string };
-  /** An event of a durable hook was delivered, failed and will be tried again, or was given up. */
+  /** An event of a durable hook was delivered, failed and will be tried again, was given up, or dropped: its plugin does not listen any more. */
   delivery: {
     plugin: string;
     hook: string;
     id: string;
     attempt: number;
-    status: "delivered" | "failed" | "dead";
+    status: "delivered" | "failed" | "dead" | "dropped";
     why?: string;
   };
   /** An approval waits for an answer, was answered or cancelled, or got no answer in time. */

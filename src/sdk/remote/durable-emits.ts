@@ -19,6 +19,9 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   "ERR_SERVE_LOST",
   "ERR_SERVE_BUSY",
   "ERR_HOST_CLOSED",
+  "ERR_FLEET_AWAY",
+  "ERR_FLEET_NOBODY",
+  "ERR_FLEET_LATE",
 ]);
 
 interface Unsent {

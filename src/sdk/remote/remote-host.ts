@@ -49,6 +49,7 @@ import { Away, isMistake } from "./away.ts";
 import type { LastKnown } from "./away.ts";
 import { DurableEmits } from "./durable-emits.ts";
 import { JoinedLink } from "./joined-link.ts";
+import type { JoinedOptions } from "./joined-link.ts";
 import type { Question, RequestOptions } from "./host-link.ts";
 import { ServeLink } from "./serve-link.ts";
 import { runTurn } from "../../host/turn.ts";
@@ -57,13 +58,18 @@ import type { ExecuteTurn, TurnContext, TurnOptions, TurnOutcome } from "../../h
 /** The cause token of the request that the gateway is answering, so that its developer need not pass it on. */
 const answering = new AsyncLocalStorage<{ readonly host: RemoteHost; readonly cause: string | undefined }>();
 
-export async function joinHost(options: OpenOptions): Promise<Host> {
+/** `to`: another place than the socket of `connect`. */
+export async function joinHost(options: OpenOptions, to?: Pick<JoinedOptions, "place" | "open">): Promise<Host> {
   checkNames(options);
   const { connect, gateway = {}, logger = defaultLogger(), telemetry } = options;
   const spans = telemetry ? new CallerSpans(await otelApi(), telemetry === true ? {} : telemetry) : undefined;
-  const host = new RemoteHost(resolvePath(connect!), gateway, logger, spans);
+  const host = new RemoteHost(to ?? socketAt(resolvePath(connect!)), gateway, logger, spans);
   await host.open();
   return host;
+}
+
+function socketAt(path: string): Pick<JoinedOptions, "place" | "open"> {
+  return { place: path, open: (options) => ServeLink.open({ ...options, path }) };
 }
 
 const NOTHING_DECIDED = { result: undefined, by: undefined, reason: undefined };
@@ -78,13 +84,17 @@ class RemoteHost implements Host {
   readonly #emits: DurableEmits;
   readonly #forgotten: Forgotten;
 
-  constructor(path: string, gateway: NonNullable<OpenOptions["gateway"]>, logger: Logger, spans: CallerSpans | undefined) {
+  constructor(
+    to: Pick<JoinedOptions, "place" | "open">,
+    gateway: NonNullable<OpenOptions["gateway"]>,
+    logger: Logger,
+    spans: CallerSpans | undefined,
+  ) {
     this.#logger = logger;
     this.#spans = spans;
     this.#away = new Away(logger);
     this.#joined = new JoinedLink({
-      place: path,
-      open: (options) => ServeLink.open({ ...options, path }),
+      ...to,
       gateway,
       logger,
       answering: ({ cause }, work) => answering.run({ host: this, cause }, work),
@@ -117,13 +127,13 @@ class RemoteHost implements Host {
     ctx?: ContextOf<Catalog[N]>,
     options: RunOptions = {},
   ): Promise<Outcome<ResultOf<Catalog[N]>, DecisionOf<Catalog[N]>>> {
-    const { signal, plugin, priority, requestApproval, remember } = options;
+    const { signal, plugin, priority, requestApproval, remember, attempt } = options;
     signal?.throwIfAborted();
     const asked =
       requestApproval &&
       (({ params, cause }: Question, stop: AbortSignal) =>
         answering.run({ host: this, cause }, () => requestApproval(params as unknown as ApprovalQuestion, { signal: stop })));
-    const params = { hook, event, ctx, plugin, priority, remember, ...(requestApproval && { approvals: true }) };
+    const params = { hook, event, ctx, plugin, priority, remember, attempt, ...(requestApproval && { approvals: true }) };
     try {
       const traceparent = this.#spans?.traceparent(hook, event, ctx);
       const found = await this.#request("run", params, { signal, asked, traceparent }, hook);

@@ -359,4 +359,18 @@ describe("the outbox", () => {
       await outbox.close();
     }
   });
+
+  it("what nobody listens to any more is dropped, and never reported as delivered", async () => {
+    const outbox = new Outbox({ stateDir: stateFolder(), ...quiet });
+    const events = new HostEvents("h", () => {});
+    const told = Promise.withResolvers<Facts["delivery"]>();
+    events.on("delivery", told.resolve);
+    const deliveries = new Deliveries({ outbox, events, logger: silent, now: Date.now, deliver: async () => "gone" });
+    await deliveries.open();
+    await outbox.add({ ...event, id: "a", plugins: ["p"] }, (rows) => deliveries.take(rows));
+    expect(await told.promise).toMatchObject({ id: "a", status: "dropped", why: expect.stringContaining("does not listen") as string });
+    expect((await outbox.report()).waiting).toBe(0);
+    deliveries.stop();
+    await outbox.close();
+  });
 });

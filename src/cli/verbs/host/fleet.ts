@@ -14,6 +14,7 @@ export const fleet = defineVerb({
   options: {
     ...PROJECT_OPTIONS,
     host: { type: "string", multiple: true, value: "name", help: "keys: a host of the new fleet" },
+    gateway: { type: "string", multiple: true, value: "name", help: "keys: a gateway whose runs the hosts judge" },
     operator: { type: "string", value: "name", help: "keys: its operator" },
     tenant: { type: "string", value: "name", help: "keys: the account of the server (default: CREEL)" },
     out: { type: "string", value: "folder", help: "keys: where to write them (default: ./fleet)" },
@@ -30,7 +31,7 @@ export const fleet = defineVerb({
     "creel fleet doctor",
   ],
   prints:
-    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact",
+    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `repaired`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact",
   exits: { ok: "every host did it", failed: "a host did not, or none is there" },
   async run({ values, positionals, isJson, out, err }) {
     const [word, id, extra] = positionals;
@@ -44,11 +45,11 @@ export const fleet = defineVerb({
       );
     const { page } = await import("../../fleet/page.ts");
     if (action === "keys") {
-      const { host: hosts = [], operator } = values;
+      const { host: hosts = [], gateway: gateways = [], operator } = values;
       if (hosts.length === 0 || operator === undefined)
         throw new UsageError("fleet keys needs hosts and an operator", 'such as "creel fleet keys --host web-1 --operator ann"');
       const { makeKeys } = await import("../../fleet/keys.ts");
-      page.keys(await makeKeys(values.out ?? "fleet", hosts, operator, values.tenant ?? "CREEL"), isJson, out);
+      page.keys(await makeKeys(values.out ?? "fleet", hosts, gateways, operator, values.tenant ?? "CREEL"), isJson, out);
       return EXIT.ok;
     }
     if (action === "push") return (await import("../../fleet/push.ts")).push(values, out, isJson);

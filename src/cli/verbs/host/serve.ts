@@ -62,7 +62,7 @@ export const serve = defineVerb({
       ...(isolation && { isolation }),
       ...(http !== undefined && { http }),
     });
-    const member = values.fleet === true ? await (await import("../../fleet/join.ts")).joinFleet(served.host, config, logger) : undefined;
+    const member = values.fleet === true ? await (await import("../../fleet/join.ts")).joinFleet(served, config, logger) : undefined;
     await using _joined = member;
     const plugins = served.host.plugins().map(({ id, status, error }) => ({ id, status, error: error?.message }));
     const asleep = plugins.filter(({ status }) => status === "asleep").length;

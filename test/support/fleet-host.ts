@@ -1,0 +1,20 @@
+/** A host of a fleet in a process of its own, to be killed or stopped. Says "ready" when it answers. Run by fleet-failures.ts. */
+import { writeSync } from "node:fs";
+import { openState } from "../../src/state/state.ts";
+import { Member } from "../../src/fleet/member.ts";
+import type { FleetSettings } from "../../src/fleet/settings.ts";
+import { serve } from "../../src/serve/server.ts";
+import type { PluginSpec } from "creel";
+
+const input = JSON.parse(process.argv[2]!) as {
+  settings: Omit<FleetSettings, "seed"> & { seed: string };
+  stateDir: string;
+  socket: string;
+  plugins: PluginSpec[];
+};
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const config = { stateDir: input.stateDir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false } };
+const served = await serve({ socket: input.socket, isolation: "thread", lanes: 1, plugins: input.plugins, logger, config });
+const settings: FleetSettings = { ...input.settings, ca: undefined, signingKey: undefined, seed: Buffer.from(input.settings.seed) };
+await Member.join({ settings, served, state: openState(input.stateDir), config, creel: "0.0.0", logger });
+writeSync(1, "ready\n");
