@@ -4,8 +4,9 @@
  */
 import { CAUSE_HEADER } from "../host/causality/cause-tokens.ts";
 import type { Fields } from "./gateway-api.ts";
+import { isShut } from "./closed-hook.ts";
 import { routeOf } from "./hook-names.ts";
-import { untyped } from "./hook-handlers.ts";
+import { shut, untyped } from "./hook-handlers.ts";
 import { messageOf } from "./shared-host.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
 
@@ -33,10 +34,13 @@ async function deliver(attachment: Attachment, shared: SharedHost, key: string, 
     const host = await shared.ready(attachment);
     const run = () => untyped(host).run(hook, visibleEvent(event), undefined, { plugin: facts.id });
     const token = hook === "session:patch" ? shared.causeOf(event) : undefined;
-    const { result } = await (token === undefined ? run() : host.rejoin({ [CAUSE_HEADER]: token }, run));
+    const { decision, result, reason } = await (token === undefined ? run() : host.rejoin({ [CAUSE_HEADER]: token }, run));
+    if (decision === "block") shut(attachment, hook, event, event, reason ?? "it failed");
     writeBack(event, result as Fields | undefined);
   } catch (error) {
-    api.logger.error(`creel: ${hook} of ${facts.id} was not run: ${messageOf(error)}`);
+    const why = `creel: ${hook} of ${facts.id} was not run: ${messageOf(error)}`;
+    api.logger.error(why);
+    if (facts.hooks.some((one) => one.hook === key && isShut(one))) shut(attachment, hook, event, event, why);
   }
 }
 
