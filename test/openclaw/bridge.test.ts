@@ -1,5 +1,5 @@
 /** The bridge against a stand-in for OpenClaw's API, with a real host and a real sandbox. The real gateway is in live.test.ts. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { shim } from "../../src/openclaw/bridge.ts";
 import { putInstalled } from "../support/installed.ts";
 import { folder, QUICK } from "../support/files.ts";
@@ -85,6 +85,22 @@ describe("the bridge", () => {
     await a.dispose();
     shim(factsOf("b", there, [hook("before_tool_call")]), b.api, sdk);
     expect(b.on.size).toBe(1);
+  });
+
+  it("two versions of it in one process share the host of the first, which the log says of the second", async () => {
+    const stateDir = folder({}, QUICK);
+    const source = `export default (api) => { api.on("message_sending", (event) => ({ content: event.content + "!" })); };`;
+    for (const id of ["a", "b"]) await putInstalled(stateDir, id, source);
+    const [a, b] = [gateway("a"), gateway("b")];
+    shim({ ...factsOf("a", stateDir, [hook("message_sending")]), bridge: "/first" }, a.api, sdk);
+    vi.resetModules();
+    const second = await import("../../src/openclaw/bridge.ts");
+    expect(second.shim).not.toBe(shim);
+    second.shim({ ...factsOf("b", stateDir, [hook("message_sending")]), bridge: "/second" }, b.api, sdk);
+    expect(b.lines).toContain("creel: b was moved by /second; /first serves it until the gateway is restarted");
+    for (const { on } of [a, b])
+      expect(await on.get("message_sending")!({ to: "x", content: "o" }, { channelId: "c" })).toEqual({ content: "o!" });
+    expect([...a.lines, ...b.lines].filter((line) => / open in /.test(line))).toHaveLength(1);
   });
 
   it("handles every promise when the gateway disposes of a plugin while the sandbox opens, and the next instance is served", async () => {
