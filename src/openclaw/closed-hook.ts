@@ -77,10 +77,10 @@ function withheld(message: unknown, why: string): Fields {
 }
 
 /** What the shim registers when it cannot reach Creel. `keeps`: the names of the fields that stay of a withheld message. */
-export type StandIn = Closing & { readonly priority: number; readonly keeps?: readonly string[] };
+export type ShimGate = Closing & { readonly priority: number; readonly keeps?: readonly string[] };
 
-export function standInsOf(hooks: readonly ShimHook[]): StandIn[] {
-  const all = hooks.filter(isShut).flatMap(({ hook, priority }): StandIn[] => {
+export function shimGatesOf(hooks: readonly ShimHook[]): ShimGate[] {
+  const all = hooks.filter(isShut).flatMap(({ hook, priority }): ShimGate[] => {
     const closing = closingOf(hook);
     return closing ? [{ ...closing, priority, ...(closing.withholds && { keeps: FILED_BY }) }] : [];
   });

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { standInsOf } from "./closed-hook.ts";
+import { shimGatesOf } from "./closed-hook.ts";
 import { shimFacts } from "./shim-facts.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
@@ -123,7 +123,7 @@ function entryOf({ id, name, hooks }: ShimFacts): string {
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-const GATES = ${JSON.stringify(standInsOf(hooks))};
+const GATES = ${JSON.stringify(shimGatesOf(hooks))};
 
 // Read once, now: OpenClaw runs a copy of this folder, which may be gone when it registers the plugin again.
 let facts;

@@ -137,9 +137,10 @@ it("a command line runs in the sandbox with everything behind its name, and its 
   }
 });
 
+const heard = () => fake.lines.find((line) => line.includes("agent event"))?.replaceAll("\\", "");
+
 it("an agent's event reaches the plugin with the fields that are data, and no others", async () => {
   tell({ runId: "r", seq: 1, stream: "tool", ts: 2, data: { name: "exec" }, sessionKey: "main", config: { token: TOKEN }, send: () => {} });
-  const heard = () => fake.lines.find((line) => line.includes("agent event"))?.replaceAll("\\", "");
   await expect.poll(heard).toContain('{"runId":"r","seq":1,"stream":"tool","ts":2,"data":{"name":"exec"},"sessionKey":"main"}');
   expect(heard()).not.toContain(TOKEN);
 });

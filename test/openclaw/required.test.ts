@@ -99,6 +99,8 @@ async function answers(fake: Fake): Promise<Record<string, unknown>> {
 
 const closed = Object.fromEntries(NAMES.map((name) => [name, CLOSED[name]![1]]));
 
+const say = async ({ on }: Fake): Promise<unknown> => on.get(EVALUATE.name)!(sampleEvent(EVALUATE), sampleContext(EVALUATE));
+
 describe("a required plugin", () => {
   it("that fails stops OpenClaw at every hook that has an answer for it, and lets nothing of a tool's result be kept", async () => {
     const given = await answers(filter);
@@ -129,7 +131,6 @@ describe("a required plugin", () => {
   });
 
   it("that fails blocks an evaluation of a skill; one of another plugin is its own answer, or its own error", async () => {
-    const say = async ({ on }: Fake) => on.get(EVALUATE.name)!(sampleEvent(EVALUATE), sampleContext(EVALUATE));
     expect(await say(fine)).toEqual({ decision: "pass", summary: "fine" });
     await expect(say(lax)).rejects.toThrow("no rules");
     expect(await say(filter)).toEqual({ decision: "block", decisionReason: expect.stringContaining("no rules") as string });
