@@ -1,16 +1,18 @@
 /**
  * Measures one `creel hook` call against `node -e 0`, interleaved, on the built package: `npm run build`, then
- * `node -C source scripts/hook-start.ts [rounds]`. It starts its own `creel serve` with one guard. The numbers are in
- * docs/guides/other-agents.md.
+ * `node -C source scripts/hook-start.ts [rounds]`; the last line is the verdict. It starts its own `creel serve` with one guard. The numbers
+ * are in docs/guides/other-agents.md.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROUNDS = Number(process.argv[2] ?? 20);
+/** A call, in starts of Node. */
+const AT_MOST = 3;
 const creel = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "creel-hook-"));
 chmodSync(folder, 0o700);
@@ -44,8 +46,10 @@ try {
     return sorted[Math.floor(sorted.length / 2)]!;
   };
   const [node, call, away] = [median("node"), median("hook"), median("away")];
-  const line = { rounds: ROUNDS, nodeMs: node, hookMs: call, awayMs: away, ratio: call / node };
-  console.log(JSON.stringify(line, (_, value: unknown) => (typeof value === "number" ? Math.round(value * 100) / 100 : value)));
+  const line = { rounds: ROUNDS, nodeMs: node, hookMs: call, awayMs: away };
+  const ratio = call / node;
+  for (const one of [line, { verdict: { hookToNode: { value: ratio, atMost: AT_MOST, isMet: ratio <= AT_MOST }, load: loadavg()[0] } }])
+    console.log(JSON.stringify(one, (_, value: unknown) => (typeof value === "number" ? Math.round(value * 100) / 100 : value)));
 } finally {
   host.kill("SIGTERM");
   await once(host, "exit");

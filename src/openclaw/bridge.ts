@@ -8,6 +8,7 @@ import { registerFunctions } from "./functions.ts";
 import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { registerHooks } from "./hook-handlers.ts";
 import { registerInternal } from "./internal-events.ts";
+import { refusedTurns } from "./refused-turns.ts";
 import { messageOf, sharedHost } from "./shared-host.ts";
 import { shimFacts } from "./shim-facts.ts";
 
@@ -25,7 +26,7 @@ export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<Gateway
   if (METADATA.has(api.registrationMode)) return;
   const facts = shimFacts.parse(given);
   const shared = sharedHost();
-  const attachment = { facts, api, sdk };
+  const attachment = { facts, api, sdk, refused: refusedTurns(facts.id) };
   shared.admit(attachment);
   registerHooks(attachment, shared);
   registerInternal(attachment, shared);

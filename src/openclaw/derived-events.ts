@@ -6,7 +6,8 @@ import { SessionEvents } from "../sdk/gateway/session-events.ts";
 import { startToolBridge } from "../sdk/gateway/tool-bridge.ts";
 import { stopReasonOf } from "../sdk/gateway/stop-reason.ts";
 import type { AgentEnd } from "../sdk/gateway/stop-reason.ts";
-import { untyped, visible } from "./hook-handlers.ts";
+import { isShut } from "./closed-hook.ts";
+import { shut, untyped, visible } from "./hook-handlers.ts";
 import type { Fields } from "./gateway-api.ts";
 import { messageOf } from "./shared-host.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
@@ -15,13 +16,19 @@ import type { Attachment, SharedHost } from "./shared-host.ts";
 const USAGE_MS = 50;
 const MAX_TURNS = 1_000;
 
+interface Ran {
+  readonly decision: string;
+  readonly result: Fields | undefined;
+  readonly reason: string | undefined;
+}
+
 export function registerDerived(attachment: Attachment, shared: SharedHost): void {
   const { facts, api } = attachment;
   const has = (...names: string[]): boolean => facts.hooks.some(({ hook }) => names.includes(hook));
-  const run = async (hook: string, event: unknown, ctx?: Fields): Promise<unknown> => {
+  const run = async (hook: string, event: unknown, ctx?: Fields): Promise<Ran> => {
     const host = untyped(await shared.ready(attachment));
     const { decision, result, reason } = await host.run(hook, event, ctx, { plugin: facts.id });
-    return { decision, result, reason };
+    return { decision, result: result as Fields | undefined, reason };
   };
   const emit = (hook: string, event: unknown): void =>
     void run(hook, event).catch((error: unknown) => api.logger.error(`creel: ${hook} of ${facts.id} was not run: ${messageOf(error)}`));
@@ -41,6 +48,10 @@ export function registerDerived(attachment: Attachment, shared: SharedHost): voi
       }),
     );
   if (has("beforeTurn", "afterTurn", "onTurnError") && seesConversations) turns(attachment, run, emit);
+  else if (has("beforeTurn"))
+    api.logger.warn(
+      `creel: ${facts.id} cannot end turns: OpenClaw shows it none without plugins.entries.${facts.id}.hooks.allowConversationAccess`,
+    );
   if (has("before_agent_start")) agentStart(attachment, run);
 }
 
@@ -48,20 +59,25 @@ export function registerDerived(attachment: Attachment, shared: SharedHost): voi
  * OpenClaw ran `before_agent_start` once, before it chose the model, and kept what it said about the prompt until that was built. So does
  * this, with the two hooks that took its place.
  */
-function agentStart({ facts, api }: Attachment, run: (hook: string, event: unknown, ctx?: Fields) => Promise<unknown>): void {
+function agentStart(attachment: Attachment, run: (hook: string, event: unknown, ctx?: Fields) => Promise<Ran>): void {
+  const { facts, api } = attachment;
+  const shuts = facts.hooks.some((one) => one.hook === "before_agent_start" && isShut(one));
   /** What was said about the prompt, by run. */
   const prompts = new Map<string, Fields>();
   const priority = Math.max(...facts.hooks.flatMap((one) => (one.hook === "before_agent_start" ? [one.priority] : [])));
   const request = async (event: Fields, ctx: Fields): Promise<{ model: Fields; prompt: Fields }> => {
     try {
-      const { result } = (await run("before_agent_start", event, visible(ctx))) as { result: Fields | undefined };
+      const { decision, result, reason } = await run("before_agent_start", event, visible(ctx));
+      if (decision === "block") shut(attachment, "before_agent_start", event, ctx, reason ?? "it failed");
       const { modelOverride, providerOverride, ...prompt } = result ?? {};
       return {
         model: { ...(modelOverride !== undefined && { modelOverride }), ...(providerOverride !== undefined && { providerOverride }) },
         prompt,
       };
     } catch (error) {
-      api.logger.error(`creel: before_agent_start of ${facts.id} was not run: ${messageOf(error)}`);
+      const why = `creel: before_agent_start of ${facts.id} was not run: ${messageOf(error)}`;
+      api.logger.error(why);
+      if (shuts) shut(attachment, "before_agent_start", event, ctx, why);
       return { model: {}, prompt: {} };
     }
   };
@@ -111,7 +127,7 @@ interface Turn {
 /** A turn begins with `before_agent_run` and ends with `agent_end`. */
 function turns(
   { api }: Attachment,
-  run: (hook: string, event: unknown) => Promise<unknown>,
+  run: (hook: string, event: unknown) => Promise<Ran>,
   emit: (hook: string, event: unknown) => void,
 ): void {
   const open = new Map<string, Turn>();
@@ -123,7 +139,7 @@ function turns(
     const event = { sessionKey, agentId, ...(modelId !== undefined && { model: modelId }), turnIndex, workflow: "agent" };
     const turn: Turn = { startedMs: performance.now(), event, isSkipped: false };
     if (runId !== undefined && open.size < MAX_TURNS) open.set(runId, turn);
-    const { decision, reason } = (await run("beforeTurn", event)) as { decision: string; reason?: string };
+    const { decision, reason } = await run("beforeTurn", event);
     turn.isSkipped = decision === "abort";
     return turn.isSkipped ? { outcome: "block", reason: reason ?? "a plugin skipped the turn" } : undefined;
   });

@@ -1,6 +1,7 @@
 /** Trusted side: tools, commands, gateway methods, HTTP routes and command lines of a sandboxed plugin, offered to OpenClaw in the plugin's name. */
 import type { FunctionOutcome } from "../protocol/messages/functions.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { gatewaySecrets } from "./settings.ts";
 import type { CliProgram, Fields, GatewayTool } from "./gateway-api.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
 import type { ShimFunction } from "./shim-facts.ts";
@@ -40,6 +41,7 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
         { name, plugin: facts.id, about: { auth, match } },
         request,
         response,
+        { secrets: gatewaySecrets(api) },
       );
     };
     api.registerHttpRoute?.({ path: name, auth, match, handler });

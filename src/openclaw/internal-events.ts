@@ -4,15 +4,14 @@
  */
 import { CAUSE_HEADER } from "../host/causality/cause-tokens.ts";
 import type { Fields } from "./gateway-api.ts";
+import { isShut } from "./closed-hook.ts";
 import { routeOf } from "./hook-names.ts";
-import { untyped } from "./hook-handlers.ts";
+import { shut, untyped } from "./hook-handlers.ts";
 import { messageOf } from "./shared-host.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
 
 /** Live objects and the gateway's configuration, which has its token in it. */
 const HIDDEN = new Set(["cfg", "config", "deps", "pluginConfig"]);
-/** Fields of the result that OpenClaw reads from the event, and where they are there. */
-const WRITTEN_BACK = ["messages", "bootstrapFiles"] as const;
 
 export function registerInternal(attachment: Attachment, shared: SharedHost): void {
   const { facts, api } = attachment;
@@ -33,10 +32,13 @@ async function deliver(attachment: Attachment, shared: SharedHost, key: string, 
     const host = await shared.ready(attachment);
     const run = () => untyped(host).run(hook, visibleEvent(event), undefined, { plugin: facts.id });
     const token = hook === "session:patch" ? shared.causeOf(event) : undefined;
-    const { result } = await (token === undefined ? run() : host.rejoin({ [CAUSE_HEADER]: token }, run));
+    const { decision, result, reason } = await (token === undefined ? run() : host.rejoin({ [CAUSE_HEADER]: token }, run));
+    if (decision === "block") shut(attachment, hook, event, event, reason ?? "it failed");
     writeBack(event, result as Fields | undefined);
   } catch (error) {
-    api.logger.error(`creel: ${hook} of ${facts.id} was not run: ${messageOf(error)}`);
+    const why = `creel: ${hook} of ${facts.id} was not run: ${messageOf(error)}`;
+    api.logger.error(why);
+    if (facts.hooks.some((one) => one.hook === key && isShut(one))) shut(attachment, hook, event, event, why);
   }
 }
 
@@ -45,15 +47,13 @@ function visibleEvent(event: Fields): Fields {
   return { ...event, context: Object.fromEntries(context) };
 }
 
+/** `messages` are added to those of other handlers; bootstrap files are all that are left. */
 function writeBack(event: Fields, result: Fields | undefined): void {
-  if (!result) return;
-  const context = event.context as Fields | undefined;
-  for (const field of WRITTEN_BACK) {
-    const value = result[field];
-    if (!Array.isArray(value)) continue;
-    const place = field === "messages" ? event : context;
-    const current = place?.[field];
-    if (Array.isArray(current)) current.splice(0, current.length, ...(value as unknown[]));
-    else if (place) place[field] = value;
-  }
+  const { messages, context } = (result ?? {}) as { messages?: readonly unknown[]; context?: { bootstrapFiles?: readonly unknown[] } };
+  if (messages && Array.isArray(event.messages)) event.messages.push(...messages);
+  else if (messages) event.messages = [...messages];
+  const given = Object(event.context) as { bootstrapFiles?: unknown };
+  if (!context?.bootstrapFiles) return;
+  if (Array.isArray(given.bootstrapFiles)) given.bootstrapFiles.splice(0, given.bootstrapFiles.length, ...context.bootstrapFiles);
+  else given.bootstrapFiles = [...context.bootstrapFiles];
 }

@@ -11,12 +11,21 @@ const REQUEST_MS = 15_000;
 const ECHO_MS = 5_000;
 const DEFAULT_PORT = 18_789;
 
+interface Echo {
+  /** The patch as JSON. */
+  readonly patch: string;
+  readonly token: string;
+  readonly untilMs: number;
+}
+
 export class SessionLink {
   readonly #api: GatewayApi;
   readonly #sdk: () => Promise<GatewaySdk>;
   readonly #cause: () => string | undefined;
-  /** Causes of recent patches, by the patch as JSON. */
-  readonly #echoes = new Map<string, { readonly token: string; readonly untilMs: number }>();
+  /** Causes of patches whose event has not come yet, in their order. */
+  readonly #echoes: Echo[] = [];
+  /** Causes of events that came: all listeners of an event are told the same. */
+  readonly #known = new WeakMap<object, string>();
   #connection: Promise<GatewayConnection> | undefined;
 
   constructor(api: GatewayApi, sdk: () => Promise<GatewaySdk>, cause: () => string | undefined) {
@@ -32,19 +41,35 @@ export class SessionLink {
   /** The gateway emits `session:patch` itself; the cause of this patch is kept until that event arrives. */
   async patch(patch: SessionPatch): Promise<{ sessionEntry: SessionEntry; emitted: true }> {
     const token = this.#cause();
-    if (token !== undefined) this.#echoes.set(JSON.stringify(patch), { token, untilMs: Date.now() + ECHO_MS });
-    const connection = await this.#connected();
-    const { entry = {} } = await connection.request("sessions.patch", patch, { timeoutMs: REQUEST_MS });
-    return { sessionEntry: entry as SessionEntry, emitted: true };
+    const echo = token === undefined ? undefined : { patch: JSON.stringify(patch), token, untilMs: Date.now() + ECHO_MS };
+    if (echo) this.#echoes.push(echo);
+    try {
+      const connection = await this.#connected();
+      const { entry = {} } = await connection.request("sessions.patch", patch, { timeoutMs: REQUEST_MS });
+      return { sessionEntry: entry as SessionEntry, emitted: true };
+    } catch (error) {
+      // There will be no event.
+      if (echo) this.#forget(echo);
+      throw error;
+    }
   }
 
-  /** The cause of the patch that this `session:patch` event is about; undefined: no plugin made it. */
-  causeOf({ context }: Fields): string | undefined {
+  /**
+   * The cause of the patch that this `session:patch` event is about; undefined: no plugin made it. One event per patch: the same patch by
+   * somebody else has no cause of a plugin's.
+   */
+  causeOf(event: Fields): string | undefined {
+    const known = this.#known.get(event);
+    if (known !== undefined) return known;
     const nowMs = Date.now();
-    for (const [key, { untilMs }] of this.#echoes) if (untilMs < nowMs) this.#echoes.delete(key);
-    if (this.#echoes.size === 0) return undefined;
-    const { patch } = Object(context) as { patch?: unknown };
-    return this.#echoes.get(JSON.stringify(patch))?.token;
+    for (const echo of this.#echoes.filter(({ untilMs }) => untilMs < nowMs)) this.#forget(echo);
+    if (this.#echoes.length === 0) return undefined;
+    const patch = JSON.stringify((Object(event.context) as { patch?: unknown }).patch);
+    const echo = this.#echoes.find((one) => one.patch === patch);
+    if (!echo) return undefined;
+    this.#forget(echo);
+    this.#known.set(event, echo.token);
+    return echo.token;
   }
 
   close(): void {
@@ -53,6 +78,11 @@ export class SessionLink {
       () => {},
     );
     this.#connection = undefined;
+  }
+
+  #forget(echo: Echo): void {
+    const at = this.#echoes.indexOf(echo);
+    if (at >= 0) this.#echoes.splice(at, 1);
   }
 
   #connected(): Promise<GatewayConnection> {

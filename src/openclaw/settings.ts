@@ -34,6 +34,20 @@ export function registeredEntry(id: string, api: GatewayApi, own: CreelConfig): 
   return api.pluginConfig ? { ...entry, config: api.pluginConfig } : entry;
 }
 
+/** How long OpenClaw waits for a handler, if its operator says so. */
+export function gatewayTimeoutMs(id: string, hook: string, { config, runtime }: GatewayApi): number | undefined {
+  const { timeouts, timeoutMs } = (config ?? runtime.config.current()).plugins?.entries?.[id]?.hooks ?? {};
+  return timeouts?.[hook] ?? timeoutMs;
+}
+
+/** What opens the gateway: no request that a plugin answers may show it. */
+export function gatewaySecrets({ runtime }: GatewayApi): string[] {
+  const { auth = {} } = runtime.config.current().gateway ?? {};
+  const { OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD } = process.env;
+  const all = [auth.token, auth.password, OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD];
+  return all.filter((one) => typeof one === "string");
+}
+
 function shared(ms: number): number {
   return Math.min(LIMITS.call.maxWallMs, ms * SHARE);
 }

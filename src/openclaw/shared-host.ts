@@ -11,6 +11,7 @@ import type { CreelConfig } from "../protocol/config/config.ts";
 import type { Host } from "../host/host-api.ts";
 import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { hostLogger } from "./host-logger.ts";
+import type { RefusedTurns } from "./refused-turns.ts";
 import { SessionLink } from "./session-link.ts";
 import { registeredEntry } from "./settings.ts";
 import type { ShimFacts } from "./shim-facts.ts";
@@ -22,6 +23,7 @@ export interface Attachment {
   readonly facts: ShimFacts;
   readonly api: GatewayApi;
   readonly sdk: () => Promise<GatewaySdk>;
+  readonly refused: RefusedTurns;
 }
 
 interface Live {

@@ -15,6 +15,8 @@ const shimHook = z.strictObject({
   options: handlerOptions,
   /** Creel's own budget; OpenClaw waits longer, so that Creel ends the call and names the reason. */
   wallMs: z.number().positive(),
+  /** What a failure means: as the catalog says, unless the plugin is required or the operator says otherwise. */
+  failure: z.enum(["open", "closed"]).default("open"),
 });
 export type ShimHook = z.infer<typeof shimHook>;
 

@@ -1,13 +1,13 @@
 /**
  * Trusted side: writes and checks the shim of a moved plugin, a folder that OpenClaw loads instead of the plugin. The shim has the
  * plugin's id, configuration schema and contracts, and no dependencies: OpenClaw copies and parses those at every start. It loads Creel
- * by a path that is data. If anything fails, it registers closed stand-ins for the plugin's gates, because OpenClaw lets calls pass
- * when a plugin does not load.
+ * by a path that is data. If anything fails, it registers closed stand-ins for the plugin's gates, and for all hooks of a required plugin,
+ * because OpenClaw lets calls pass when a plugin does not load.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isGate } from "./hook-names.ts";
+import { shimGatesOf } from "./closed-hook.ts";
 import { shimFacts } from "./shim-facts.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
@@ -119,14 +119,11 @@ function contractsOf(contracts: unknown, { functions }: ShimFacts): object {
 
 /** Plain JavaScript without imports but Node's. Its gates are written into it: they must hold when every other file is gone. */
 function entryOf({ id, name, hooks }: ShimFacts): string {
-  const gates = [
-    ...new Map(hooks.filter(({ hook }) => isGate(hook)).map(({ hook, priority }) => [`${hook} ${priority}`, { hook, priority }])).values(),
-  ];
   return `// Written by Creel. "${id}" runs in Creel's sandbox; this file connects it to OpenClaw. Do not edit: "creel openclaw status" compares it.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-const GATES = ${JSON.stringify(gates)};
+const GATES = ${JSON.stringify(shimGatesOf(hooks))};
 
 // Read once, now: OpenClaw runs a copy of this folder, which may be gone when it registers the plugin again.
 let facts;
@@ -147,10 +144,20 @@ export default {
     } catch (error) {
       const why = "creel: the sandbox of ${id} cannot be reached, its gates stay shut: " + (error && error.message);
       api.logger.error(why);
-      for (const { hook, priority } of GATES) api.on(hook, () => { throw new Error(why); }, { priority });
+      for (const gate of GATES) api.on(gate.hook, (event) => shut(gate, event, why), { priority: gate.priority });
     }
   },
 };
+
+// A handler that throws blocks some hooks; OpenClaw stops at the others only for an answer.
+function shut({ answer, reason, keeps }, event, why) {
+  if (keeps) {
+    const filed = Object.fromEntries(keeps.flatMap((name) => (event.message?.[name] === undefined ? [] : [[name, event.message[name]]])));
+    return { message: { ...filed, content: [{ type: "text", text: why }] } };
+  }
+  if (!answer) throw new Error(why);
+  return reason === undefined ? answer : { ...answer, [reason]: why };
+}
 `;
 }
 

@@ -1,92 +1,10 @@
 /** The bridge against a stand-in for OpenClaw's API, with a real host and a real sandbox. The real gateway is in live.test.ts. */
-import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { shim } from "../../src/openclaw/bridge.ts";
-import type { GatewayApi } from "../../src/openclaw/gateway-api.ts";
-import type { ShimFacts } from "../../src/openclaw/shim-facts.ts";
 import { putInstalled } from "../support/installed.ts";
 import { folder, QUICK } from "../support/files.ts";
-
-type Handler = (event: object, ctx: object) => unknown;
-type Fake = {
-  api: GatewayApi;
-  /** The last handler of each hook, and all of them. */
-  on: Map<string, Handler>;
-  all: { hook: string; handler: Handler }[];
-  lines: string[];
-  config: object;
-  dispose(): Promise<void>;
-  start(): Promise<void>;
-};
-
-const open: Fake[] = [];
-afterEach(async () => {
-  for (const fake of open.splice(0)) await fake.dispose();
-});
-
-function gateway(id: string, config: object = {}): Fake {
-  const on = new Map<string, Handler>();
-  const all: Fake["all"] = [];
-  const lines: string[] = [];
-  const disposers: (() => void | Promise<void>)[] = [];
-  const services: { start(): Promise<void> }[] = [];
-  const log = (line: string) => void lines.push(line);
-  const register = (hook: string, handler: unknown): void => {
-    on.set(hook, handler as Handler);
-    all.push({ hook, handler: handler as Handler });
-  };
-  const fake: Fake = {
-    on,
-    all,
-    lines,
-    config: { gateway: { auth: { token: "gateway-token" } }, plugins: { entries: { [id]: config } } },
-    api: {
-      id,
-      registrationMode: "full",
-      logger: { info: log, warn: log, error: log },
-      runtime: { config: { current: () => fake.config } },
-      lifecycle: { onDispose: (dispose) => disposers.push(dispose) },
-      on: register,
-      registerHook: register,
-      registerTool: () => {},
-      registerCommand: () => {},
-      registerGatewayMethod: () => {},
-      registerService: (service) => void services.push(service),
-    },
-    dispose: async () => {
-      for (const dispose of disposers.splice(0)) await dispose();
-    },
-    start: async () => {
-      for (const service of services) await service.start();
-    },
-  };
-  open.push(fake);
-  return fake;
-}
-
-/** A sandbox that starts quickly. */
-const LIGHT = join(folder({ "creel.json": `{ "sandbox": { "walls": "none", "spare": false } }` }, QUICK), "creel.json");
-
-const factsOf = (id: string, stateDir: string, hooks: ShimFacts["hooks"]): ShimFacts => ({
-  version: 1,
-  id,
-  name: id,
-  creel: "0.1.0",
-  bridge: "/unused",
-  stateDir,
-  configFile: LIGHT,
-  hooks,
-  functions: [],
-});
-
-const hook = (name: string, priority = 0) => ({ hook: name, priority, options: {}, wallMs: 5_000 });
-const sdk = () => Promise.reject(new Error("not here"));
-
-async function installed(id: string, body: string, hooks: { hook: string; priority: number }[]): Promise<string> {
-  const stateDir = folder({}, QUICK);
-  await putInstalled(stateDir, id, `export default (api) => { ${body} };`, { hooks });
-  return stateDir;
-}
+import { factsOf, gateway, hook, installed, sdk } from "./support/fake-gateway.ts";
+import type { Fake } from "./support/fake-gateway.ts";
 
 async function reason({ on }: Fake): Promise<string> {
   const answer = await on.get("before_tool_call")!({ toolName: "exec", params: {} }, { toolName: "exec" });
@@ -167,6 +85,22 @@ describe("the bridge", () => {
     await a.dispose();
     shim(factsOf("b", there, [hook("before_tool_call")]), b.api, sdk);
     expect(b.on.size).toBe(1);
+  });
+
+  it("two versions of it in one process share the host of the first, which the log says of the second", async () => {
+    const stateDir = folder({}, QUICK);
+    const source = `export default (api) => { api.on("message_sending", (event) => ({ content: event.content + "!" })); };`;
+    for (const id of ["a", "b"]) await putInstalled(stateDir, id, source);
+    const [a, b] = [gateway("a"), gateway("b")];
+    shim({ ...factsOf("a", stateDir, [hook("message_sending")]), bridge: "/first" }, a.api, sdk);
+    vi.resetModules();
+    const second = await import("../../src/openclaw/bridge.ts");
+    expect(second.shim).not.toBe(shim);
+    second.shim({ ...factsOf("b", stateDir, [hook("message_sending")]), bridge: "/second" }, b.api, sdk);
+    expect(b.lines).toContain("creel: b was moved by /second; /first serves it until the gateway is restarted");
+    for (const { on } of [a, b])
+      expect(await on.get("message_sending")!({ to: "x", content: "o" }, { channelId: "c" })).toEqual({ content: "o!" });
+    expect([...a.lines, ...b.lines].filter((line) => / open in /.test(line))).toHaveLength(1);
   });
 
   it("handles every promise when the gateway disposes of a plugin while the sandbox opens, and the next instance is served", async () => {

@@ -15,9 +15,9 @@ const facts = (more: Partial<ShimFacts> = {}): ShimFacts => ({
   bridge: join(QUICK, "not-there/bridge.js"),
   stateDir: "/state",
   hooks: [
-    { hook: "before_tool_call", priority: 50, options: {}, wallMs: 15_000 },
-    { hook: "message_sending", priority: 0, options: {}, wallMs: 15_000 },
-    { hook: "before_agent_run", priority: 0, options: {}, wallMs: 15_000 },
+    { hook: "before_tool_call", priority: 50, options: {}, wallMs: 15_000, failure: "closed" },
+    { hook: "message_sending", priority: 0, options: {}, wallMs: 15_000, failure: "open" },
+    { hook: "before_agent_run", priority: 0, options: {}, wallMs: 15_000, failure: "closed" },
   ],
   functions: [{ kind: "tool", name: "weigh", about: {} }],
   ...more,

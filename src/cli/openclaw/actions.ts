@@ -163,7 +163,7 @@ function sayBack(plugin: Candidate, outcome: "planned" | "back", out: Terminal):
 }
 
 async function status({ plugins, project, isJson, out }: Scene, isDoctor: boolean): Promise<number> {
-  const rows = await Promise.all(plugins.map(async (plugin) => ({ plugin, drift: await driftOf(plugin, project.state) })));
+  const rows = await Promise.all(plugins.map(async (plugin) => ({ plugin, drift: await driftOf(plugin, project) })));
   const shown = rows.map(({ plugin: { id, version, state, isEnabled }, drift }) => ({
     id,
     version: version ?? null,

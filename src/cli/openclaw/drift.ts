@@ -1,15 +1,16 @@
 /** What is not as it was when a plugin was moved: the shim, the native copy, the plugin in Creel, Creel itself. */
 import { existsSync } from "node:fs";
+import { policyOf } from "../../openclaw/closed-hook.ts";
 import { checkShim, shimFilesOf } from "../../openclaw/shim-files.ts";
 import type { NativeManifest } from "../../openclaw/shim-files.ts";
-import type { State } from "../../state/state.ts";
+import type { Project } from "../plugins/project.ts";
 import { version } from "../self.ts";
 import { folderDigest } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import { bridgePath } from "./shim-of.ts";
 
 /** In words, each with what to do; empty: nothing has changed. */
-export async function driftOf({ id, state: place, facts, shimDir }: Candidate, state: State): Promise<string[]> {
+export async function driftOf({ id, state: place, facts, shimDir }: Candidate, { state, config }: Project): Promise<string[]> {
   if (place === "native" || shimDir === undefined) return [];
   const again = `"creel openclaw move ${id}" writes it again`;
   if (!facts) return [`its shim cannot be read: ${again}`];
@@ -24,6 +25,9 @@ export async function driftOf({ id, state: place, facts, shimDir }: Candidate, s
     found.push(`its shim is for Creel ${facts.creel} at another place: ${again}`);
   if (facts.pluginVersion !== entry.version)
     found.push(`Creel has version ${entry.version ?? "unknown"}, the shim is for ${facts.pluginVersion ?? "unknown"}: ${again}`);
+  const isRequired = config.plugins?.entries?.[id]?.required ?? entry.permissions.required ?? false;
+  const changed = facts.hooks.find(({ hook, failure }) => policyOf(hook, isRequired, config.hooks?.failure?.[hook]) !== failure);
+  if (changed) found.push(`what a failure of its ${changed.hook} means has changed, and its shim does not know it: ${again}`);
   if (!entry.enabled) found.push(`it is disabled in Creel, its gates are shut: "creel enable ${id}"`);
   if (facts.native && folderDigest(facts.native.dir) !== facts.native.digest)
     found.push(

@@ -5,7 +5,10 @@
  */
 import { install } from "../../install/install.ts";
 import type { InstallOptions, InstallResult } from "../../install/install.ts";
+import type { Review } from "../../install/review/review.ts";
 import { CreelError } from "../../protocol/errors.ts";
+import type { CreelConfig } from "../../protocol/config/config.ts";
+import { policyOf, unclosable } from "../../openclaw/closed-hook.ts";
 import { pruneShims, shimFolder, shimIn, writeShim } from "../../openclaw/shim-files.ts";
 import type { Project } from "../plugins/project.ts";
 import { currentUser } from "../plugins/project.ts";
@@ -57,7 +60,7 @@ export async function prepare(plugin: Candidate | string, moving: Moving): Promi
     ...(id !== undefined && { expected: id }),
   });
   const { review, outcome } = result;
-  const moved = { id: review.id, install: result, lost: known.lost };
+  const moved = { id: review.id, install: result, lost: [...known.lost, ...passedOver(review, known.config)] };
   if (isDryRun) return { ...moved, outcome: "planned" };
   if (outcome === "refused") return { ...moved, outcome: "refused" };
   const native = plugins.find((one) => one.id === review.id);
@@ -68,6 +71,13 @@ export async function prepare(plugin: Candidate | string, moving: Moving): Promi
   const shimDir = shimFolder(project.state.dir, review.id, files);
   writeShim(shimDir, files);
   return { ...moved, outcome: "moved", shimDir };
+}
+
+/** Hooks of a required plugin at which OpenClaw goes on all the same. */
+function passedOver({ id, hooks, permissions }: Review, { plugins, hooks: policies }: CreelConfig): string[] {
+  const isRequired = plugins?.entries?.[id]?.required ?? permissions.some(({ key }) => key === "required");
+  const known = hooks.map(({ hook }) => ({ hook, failure: policyOf(hook, isRequired, policies?.failure?.[hook]) }));
+  return unclosable(known).map((hook) => `OpenClaw goes on when ${hook} fails, although nothing may pass it`);
 }
 
 /** Throws when OpenClaw would lose what only the native plugin can do, or could not have it back. */

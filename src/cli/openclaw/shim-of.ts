@@ -43,11 +43,12 @@ export async function shimOf(project: Project, id: string, config: CreelConfig, 
     stateDir: state.dir,
     ...(configFile !== undefined && existsSync(configFile) && { configFile }),
     ...(native && { native }),
-    hooks: report.hooks.map(({ hook, priority, options: said, budget }) => ({
+    hooks: report.hooks.map(({ hook, priority, options: said, budget, failure }) => ({
       hook,
       priority,
       options: said,
       wallMs: budget.wallMs.value,
+      failure,
     })),
     functions: report.functions.map(({ kind, name, about }) => ({ kind, name, about })),
   };

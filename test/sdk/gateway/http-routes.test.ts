@@ -60,17 +60,56 @@ it("a request goes to the route of its path, the longest first, and to the gatew
   expect(await (await ask("/open/exact")).text()).toBe("the gateway's own");
 });
 
-it("the gateway's credentials open a route and are not handed to the plugin", async () => {
+it("the gateway's credentials open a route and are not handed to the plugin, whoever checks the request", async () => {
   answer = ok();
   expect((await ask("/kept")).status).toBe(401);
   expect(asked).toEqual([]);
   const headers = { authorization: "Bearer gateway", cookie: "s=1", "x-own": "1" };
   expect((await ask("/kept", { headers })).status).toBe(200);
   expect(asked[0]!.argument.headers).toMatchObject({ "x-own": "1" });
-  expect(Object.keys(asked[0]!.argument.headers as object)).not.toContain("authorization");
-  expect(Object.keys(asked[0]!.argument.headers as object)).not.toContain("cookie");
-  await ask("/open", { headers: { authorization: "Bearer plugin" } });
-  expect(asked[0]!.argument.headers).toMatchObject({ authorization: "Bearer plugin" });
+  const isBare = (): void => {
+    const names = Object.keys(asked[0]!.argument.headers as object);
+    for (const name of ["authorization", "cookie", "referer"]) expect(names).not.toContain(name);
+  };
+  isBare();
+  await ask("/open", { headers: { ...headers, referer: "http://gateway/?token=gateway" } });
+  isBare();
+  expect(asked[0]!.argument.headers).toMatchObject({ "x-own": "1" });
+  await ask("/open?token=a&b=1&access%5Ftoken=c&b=%20");
+  expect(asked[0]!.argument.url).toBe("/open?b=1&b=%20");
+  await ask("/open?token=a");
+  expect(asked[0]!.argument.url).toBe("/open");
+});
+
+it("a gateway that names its secrets leaves a plugin's own token in the address, and its own in no parameter and no header", async () => {
+  const secret = "gateway-token-123";
+  const given: { url: string; headers: Record<string, string> }[] = [];
+  const serve = serveRoutes(
+    {
+      routes: () => [route("/open", "plugin", "exact"), route("/kept", "gateway", "exact")],
+      call: async (_, argument) => {
+        given.push(argument as (typeof given)[number]);
+        return { status: "ok", value: ok() } as never;
+      },
+    },
+    { isAuthorized: () => true, secrets: () => [secret, ""] },
+  );
+  const own = createServer((request, response) => void serve(request, response)).listen(0, "127.0.0.1");
+  await once(own, "listening");
+  try {
+    const at = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
+    const basic = Buffer.from(`user:${secret}`).toString("base64");
+    const headers = { "x-token": secret, "x-basic": `Basic ${basic}`, "x-own": "1" };
+    await fetch(`${at}/open?token=plugin&t=${secret}&u=${encodeURIComponent(secret).replace("-", "%2D")}&v=1`, { headers });
+    expect(given[0]!.url).toBe("/open?token=plugin&v=1");
+    expect(given[0]!.headers).toMatchObject({ "x-own": "1" });
+    expect(JSON.stringify(given[0])).not.toContain(secret);
+    expect(JSON.stringify(given[0])).not.toContain(basic);
+    await fetch(`${at}/kept?token=plugin&v=1`);
+    expect(given[1]!.url).toBe("/kept?v=1");
+  } finally {
+    own.close();
+  }
 });
 
 it("a page of a plugin is in no origin of the gateway's, whatever the plugin says, and the connection is the gateway's", async () => {

@@ -178,7 +178,7 @@ describe("creel openclaw", () => {
   );
 
   it(
-    "killed before its shim is in place, or after OpenClaw knows of it, a plugin is native or sandboxed",
+    "killed before its shim is in place, after OpenClaw knows of it, or on the way back, a plugin is native or sandboxed",
     { timeout: 120_000 },
     async () => {
       const { creel, creelAlone, fail, state } = world();
@@ -189,6 +189,10 @@ describe("creel openclaw", () => {
       expect([creelAlone("", ...words), state()]).toEqual(["SIGKILL", "sandboxed"]);
       fail();
       expect(await creel("doctor")).toMatchObject({ code: 0 });
+      fail("before|config set|kill");
+      expect([creelAlone("", "back", "guard"), state()]).toEqual(["SIGKILL", "sandboxed"]);
+      fail("after|config set|kill");
+      expect([creelAlone("", "back", "guard"), state()]).toEqual(["SIGKILL", "native"]);
     },
   );
 
@@ -254,6 +258,11 @@ describe("creel openclaw", () => {
       expect(doctor.out).toContain("the native copy was updated or removed since");
       expect(doctor.out).toContain("its shim was changed by hand (index.mjs was changed)");
       expect(doctor.out).toMatch(/FAIL\s*$/);
+      const config = readFileSync(join(root, "creel.json"), "utf8");
+      writeFileSync(join(root, "creel.json"), config.replace("{", '{ "plugins": { "entries": { "guard": { "required": true } } },'));
+      expect((await creel("status")).out).toContain(
+        "what a failure of its tool_result_persist means has changed, and its shim does not know it",
+      );
       const typo = await creel("move", "gaurd", "--json");
       expect([typo.code, typo.err]).toEqual([1, expect.stringContaining("OpenClaw has no plugin of that id beside its own")]);
     },
