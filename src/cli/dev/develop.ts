@@ -175,7 +175,8 @@ export class Round {
       if (error) out.line(`  ${out.paint("bold", "Fix:")} ${ERRORS[error.code].fix}`);
     }
     const hasFailed = (code: ErrorCode): boolean => outcome.calls.some(({ error }) => error?.code === code);
-    if (hasFailed("ERR_CALL_CPU")) await this.profile();
+    // On a busy machine a turn is ended before it has had all of its CPU time.
+    if (hasFailed("ERR_CALL_CPU") || hasFailed("ERR_CALL_TURN")) await this.profile();
     if (hasFailed("ERR_CALL_MEMORY")) await this.profile("heap");
     if (before) differencePage(changesOf(before, shown), out);
   }

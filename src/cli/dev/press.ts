@@ -91,7 +91,7 @@ async function edit(input: CallInput, keys: Keys, say: (text: string) => void): 
     await writeFile(file, `${JSON.stringify(input.event, undefined, 2)}\n`);
     keys.pause();
     const editor = process.env.VISUAL ?? process.env.EDITOR ?? "vi";
-    const child = spawn(editor, [file], { stdio: "inherit", shell: true });
+    const child = spawn(`${editor} "${file}"`, { stdio: "inherit", shell: true });
     await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
     return await readInput(hook, await readFile(file, "utf8"), ctx);
   } catch (error) {

@@ -297,14 +297,14 @@ export class Harness implements AsyncDisposable {
     return clock;
   }
 
-  /** Where c8 and node --experimental-test-coverage look for it. */
+  /** Where c8 and node --experimental-test-coverage look for it, by a name of the form that they read. */
   async #writeCoverage(): Promise<void> {
     const folder = process.env.NODE_V8_COVERAGE;
     if (!this.#coverage || !folder || this.#isClosed) return;
     this.#isClosed = true;
     const text = JSON.stringify(v8Coverage(await this.#coverage.take(this.id)));
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, `coverage-${process.pid}-${Date.now()}-${this.#host.id}.json`), text);
+    await writeFile(join(folder, `coverage-${process.pid}-${Date.now()}-${Number.parseInt(this.#host.id.slice(1), 16)}.json`), text);
   }
 
   /** Also prints the calls that failed: a test that expects something else would only say what is missing. */

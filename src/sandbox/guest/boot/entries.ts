@@ -41,7 +41,7 @@ function load(
   mounts.volume = volume;
   const facts = parse(factsText) as GuestFacts;
   setWorld(facts.world, seed, now, date);
-  if (date) (part("web/manual-date") as { installDate(now: () => number): void }).installDate(date);
+  if (date) (part("boot/manual-date") as { installDate(now: () => number): void }).installDate(date);
   if (world.wasm) restoreWasm();
   return turn(0, () => register(factory, facts.api));
 }

@@ -2,7 +2,7 @@
  * Inside the isolate, in an author's test: a Date whose "now" is the test's. It shares its prototype with V8's own, so
  * that dates of either are instances of both.
  */
-import { NativeDate } from "../boot/primordials.ts";
+import { NativeDate } from "./primordials.ts";
 
 const { construct } = Reflect;
 
