@@ -63,7 +63,7 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
     await screen.shows("saved as fixtures/before_tool_call-1.json");
     expect(existsSync(join(where, "fixtures/before_tool_call-1.json"))).toBe(true);
     screen.type("r");
-    await screen.shows("same answer as before");
+    await expect(screen.shows("same answer as before")).resolves.toBeUndefined();
   });
 
   it("runs the event as it was edited, and after a save shows what is different in the answer", async () => {
@@ -74,7 +74,7 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
     save(source("not here"));
     await screen.shows("reason    not here");
     await screen.shows("reason   - never");
-    await screen.shows("+ not here");
+    await expect(screen.shows("+ not here")).resolves.toBeUndefined();
   });
 
   it("takes the next fixture, and the smallest event of a hook by its number", async () => {
@@ -87,7 +87,7 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
     await screen.shows("with the smallest event that it takes");
     await screen.shows("before_tool_call  pass");
     screen.type("d");
-    await screen.shows("start again with --inspect");
+    await expect(screen.shows("start again with --inspect")).resolves.toBeUndefined();
   });
 
   it("says an event that does not fit the hook, and goes on", async () => {
@@ -95,7 +95,7 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
     screen.type("e");
     await screen.shows("toolName");
     screen.type("r");
-    await screen.shows("same answer as before");
+    await expect(screen.shows("same answer as before")).resolves.toBeUndefined();
   });
 
   it("shows the lines where the CPU time went when a call runs out of it, and when it is asked to", async () => {
@@ -109,7 +109,7 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
     await screen.shows("index.ts:11");
     screen.type("p");
     await screen.shows("Where the CPU time went");
-    await screen.shows("for (let at = 0; ; at++)");
+    await expect(screen.shows("for (let at = 0; ; at++)")).resolves.toBeUndefined();
   });
 
   it("shows a failure with its frame and its fix, and what check finds, beside the outcome", async () => {
@@ -118,7 +118,7 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
     await screen.shows("▶ 4 │     return missing.field;");
     await screen.shows("Fix:");
     save(source("never", `void fetch("https://api.example.com/").catch(() => {});`));
-    await screen.shows("fetch:https://api.example.com");
+    await expect(screen.shows("fetch:https://api.example.com")).resolves.toBeUndefined();
   });
 
   it("ends with q", async () => {

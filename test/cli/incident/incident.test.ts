@@ -1,12 +1,6 @@
 /** A call that ran out of CPU time: `explain` names the author's line, an incident file brings it to the author, and `profile` finds it. */
-import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
 import type { Host, Outcome } from "creel";
@@ -18,7 +12,6 @@ import { creelHere } from "../../support/cli-in-process.ts";
 import { folder, QUICK } from "../../support/files.ts";
 import { silent } from "../../support/host.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** The slow line is line 4 of slow.ts, three calls deep. */
 const SLOW = `/** Is it made of letters? */
 export function isPlain(text: string): boolean {
@@ -49,7 +42,6 @@ const home = folder(
     "creel.json": JSON.stringify({
       stateDir: "state",
       audit: { events: "full" },
-      record: { enabled: true },
       sandbox: { walls: "none", spare: false },
       plugins: { load: { paths: [plugin] } },
     }),
@@ -78,31 +70,11 @@ async function failing(code: string, host: Host, run: () => Promise<Outcome>): P
   throw new Error(`no call failed with ${code}: ${JSON.stringify(seen)}`);
 }
 
-/** `creel dev` of the plugin, until it is told to end. */
-function dev(...args: string[]): ChildProcessByStdio<null, Readable, Readable> {
-  const command = ["-C", "source", "src/cli/main.ts", "dev", plugin, "--isolation", "thread", "--json", ...args];
-  return spawn(process.execPath, command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-}
-
-/** The first outcome that it prints. */
-async function first({ stdout }: { readonly stdout: Readable }): Promise<Outcome> {
-  for await (const line of createInterface(stdout)) return JSON.parse(line) as Outcome;
-  throw new Error("it printed nothing");
-}
-
-/** Ends it. Gives what it has said besides. */
-async function said(child: ChildProcessByStdio<null, Readable, Readable>): Promise<string> {
-  child.kill("SIGINT");
-  return text(child.stderr);
-}
-
 describe("a call that ran out of CPU time", { timeout: 120_000 }, () => {
   let runId = "";
   let fullId = "";
-  let fineId = "";
   beforeAll(async () => {
     await using host = await openHost({ config: join(home, "creel.json"), lanes: 1, logger: silent });
-    fineId = (await host.run("before_tool_call", { toolName: "exec", params: { command: "b" } })).runId;
     runId = await failing("ERR_CALL_CPU", host, () => host.run("before_tool_call", event));
     fullId = await failing("ERR_CALL_MEMORY", host, () => host.run("message_sending", { to: "me", content: "fill" }, { channelId: "c" }));
   });
@@ -171,22 +143,6 @@ describe("a call that ran out of CPU time", { timeout: 120_000 }, () => {
     expect(shown.text).toContain("▶ 4 │   return pattern.test(text);");
     expect(shown.text).not.toContain("lines may differ");
     expect(text).not.toContain(plugin);
-  });
-
-  it("is run by creel dev: from its incident file, from the audit log and from the recordings", async () => {
-    const fromIncident = dev("--incident", saved);
-    expect((await first(fromIncident)).calls[0]!.plugin).toBe("regexes");
-    expect(await said(fromIncident)).toContain("▶ 4 │   return pattern.test(text);");
-    const fromAudit = dev("--from-run", runId, "--state-dir", join(home, "state"));
-    expect(await first(fromAudit)).toMatchObject({
-      hook: "before_tool_call",
-      calls: [{ plugin: "regexes", status: expect.not.stringMatching("ok") as string }],
-    });
-    await said(fromAudit);
-    // It passed, so the audit log does not have it.
-    const fromRecording = dev("--from-run", fineId, "--state-dir", join(home, "state"));
-    expect(await first(fromRecording)).toMatchObject({ decision: "pass", calls: [{ plugin: "regexes", status: "ok" }] });
-    await said(fromRecording);
   });
 
   it("is an event for creel dev by its id", async () => {
