@@ -56,7 +56,7 @@ export type HostParts = ReturnType<typeof compose>;
 // The parts refer to each other in circles. Each closure below runs only after all of them exist.
 // oxlint-disable-next-line typescript/explicit-function-return-type
 export function compose(options: HostOptions) {
-  const { hooks, failure, gateway, stateDir, logger, secrets } = options;
+  const { hooks, failure, gateway, stateDir, logger, secrets, clock } = options;
   const stores = localStores(stateDir, options.sharedKv);
   const id = `h${randomBytes(4).toString("hex")}`;
   const events = new HostEvents(id, (error) => logger.error({ err: error }, "a listener of the host threw"));
@@ -111,15 +111,17 @@ export function compose(options: HostOptions) {
       services.left(plugin, cell);
     },
   });
-  const greeting = pack({ kind: "hello", version: PROTOCOL_VERSION, rules: chainRules(hooks) } satisfies Hello, options.guest);
+  const hello: Hello = { kind: "hello", version: PROTOCOL_VERSION, rules: chainRules(hooks) };
+  const greeting = pack(hello, options.guest);
   const fleet: Fleet = new Fleet({
     ...options,
     hasDebugLane: inspector !== undefined,
-    greeting: (lane) => [greeting, ...plugins.openings(lane)],
+    greeting: (lane) => [clock ? pack({ ...hello, clockMs: clock.now() }, options.guest) : greeting, ...plugins.openings(lane)],
     message: (lane, message, bodies) => laneMessages.receive(lane, message, bodies),
     cpuMsOf: (lane, cell, isLoad) => plugins.cpuMsOf(lane, cell, isLoad),
     restarted: (why, lanes, cell, isCrash) => {
       const lost = lanes.map((lane) => fleet.lanes[lane]!);
+      clock?.lost(lanes);
       const culprit = plugins.sandboxDied(lost, why, cell, isCrash);
       const said = culprit ? why : `${why}; which plugin caused it, if any, is not known`;
       events.publish("restart", { why: said, lanes, culprit: culprit?.id });
@@ -138,8 +140,8 @@ export function compose(options: HostOptions) {
     guard,
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
-  const kv = new Kv({ stateDir, causes, logger, shared: stores.kv });
-  const schedule = new Schedule({ stores, causes, logger, functions, plugins: () => plugins.list() });
+  const kv = new Kv({ stateDir, causes, logger, shared: stores.kv, seeds: options.kvSeeds, ...(clock && { now: clock.now }) });
+  const schedule = new Schedule({ stores, causes, logger, functions, plugins: () => plugins.list(), ...(clock && { clock }) });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
   const volumes = new Volumes({
@@ -187,7 +189,8 @@ export function compose(options: HostOptions) {
       usage?.used(plugin.id, service);
     },
   );
-  const laneMessages = new LaneMessages({ host: id, plugins, events, services, volumes, measurements, inspector });
+  clock?.join({ lanes: fleet.lanes, services, schedule: schedule.progress });
+  const laneMessages = new LaneMessages({ host: id, plugins, events, services, volumes, measurements, inspector, clock });
   const approvals = new Approvals({
     ask: gateway.requestApproval,
     allowOnTimeout: options.allowOnTimeout,
@@ -287,6 +290,7 @@ export function compose(options: HostOptions) {
     durable,
     tracing,
     inspector,
+    clock,
     /** What the operator set in `hooks.failure` without effect, by hook. */
     idle,
   };

@@ -2,6 +2,7 @@
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import type { AuditSettings } from "./audit/audit.ts";
 import type { PluginEntry } from "../protocol/config/config.ts";
+import type { ManualClock } from "./manual-clock.ts";
 import type { Plugin } from "./plugins/plugin.ts";
 import type { RecordSettings } from "./record/recorder.ts";
 import type { Logger } from "./report/log.ts";
@@ -9,7 +10,7 @@ import type { RequestApproval } from "./run/approvals/approvals.ts";
 import type { InspectOptions } from "./inspect/inspector.ts";
 import type { InspectSession } from "./inspect/session.ts";
 import type { Network } from "./services/fetch/request.ts";
-import type { SharedKv } from "./services/kv/kv.ts";
+import type { KvSeeds, SharedKv } from "./services/kv/kv.ts";
 import type { OtelApi } from "./telemetry/otel-api.ts";
 import type { TelemetryOptions } from "./telemetry/tracing.ts";
 import type { Secrets } from "./services/secrets/secrets.ts";
@@ -60,6 +61,10 @@ export interface HostOptions {
   configure(id: string, entry: PluginEntry): void;
   /** See InnerOptions. */
   readonly isUnrecorded: boolean;
+  /** In an author's test: time that moves when the test says so. */
+  readonly clock?: ManualClock | undefined;
+  /** In an author's test: the first entries of plugins. */
+  readonly kvSeeds?: KvSeeds | undefined;
   /** Replaces the network. */
   readonly network?: Network | undefined;
   /** The plugin that a debugger may attach to; undefined: none. */

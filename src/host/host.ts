@@ -38,6 +38,7 @@ import { hostStats } from "./report/host-stats.ts";
 import type { RunFilter } from "./report/run-record.ts";
 import type { RememberedApproval, RevokedApproval } from "./run/approvals/memory.ts";
 import type { RunDispatcher } from "./run-dispatcher.ts";
+import type { KvBackend } from "./services/kv/kv-backend.ts";
 import type { SessionEntry, SessionPatch } from "./services/session/session.ts";
 import type { WallsReport } from "./supervisor/launch/walls-report.ts";
 import { runTurn } from "./turn.ts";
@@ -255,6 +256,11 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   /** Resolves when every log line of the calls answered so far has arrived. For Creel's own tools; not part of `Host`. */
   logsArrived(): Promise<void> {
     return lanesReached(this.#parts);
+  }
+
+  /** For `creel/testing`, not part of `Host`: a plugin's entries. */
+  entries(plugin: string): Promise<KvBackend> {
+    return this.#parts.kv.store(this.#parts.plugins.get(plugin));
   }
 
   /**

@@ -43,6 +43,7 @@ export async function closeParts(parts: HostParts): Promise<void> {
   const { runs, schedule, plugins, pluginServices, approvals, fleet, services, audit, recorder, events, durable } = parts;
   // A plugin that is paused goes on, so that its runs can end.
   parts.inspector?.close();
+  parts.clock?.end();
   const drained = runs.close();
   schedule.stop();
   durable?.stop();

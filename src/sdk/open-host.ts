@@ -75,6 +75,8 @@ export async function openHostWith<Own extends HookTable = {}>(
     sharedKv,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
+    clock: inner.clock,
+    kvSeeds: inner.kvSeeds,
     network: inner.network,
     isUnrecorded: inner.isUnrecorded === true,
     inspect: options.inspect,

@@ -7,8 +7,9 @@ import type { HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type { RequestApproval } from "../host/run/approvals/approvals.ts";
 import { readSecrets } from "../host/services/secrets/secrets.ts";
-import type { SharedKv } from "../host/services/kv/kv.ts";
+import type { KvSeeds, SharedKv } from "../host/services/kv/kv.ts";
 import type { Secrets } from "../host/services/secrets/secrets.ts";
+import type { ManualClock } from "../host/manual-clock.ts";
 import type { InspectOptions } from "../host/inspect/inspector.ts";
 import type { InspectSession } from "../host/inspect/session.ts";
 import type { StartUnit } from "../host/supervisor/unit.ts";
@@ -128,6 +129,10 @@ export interface Resolved {
 
 /** For Creel's own use: what the installer and the test harness need of a host. */
 export interface InnerOptions extends FinderInner {
+  /** For `creel/testing`: time that moves when the test says so. */
+  readonly clock?: ManualClock;
+  /** For `creel/testing`: the first entries of plugins. */
+  readonly kvSeeds?: KvSeeds;
   /** Replaces the network. */
   readonly network?: Network;
   /** Overrides configuration and environment. */

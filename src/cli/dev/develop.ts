@@ -5,11 +5,14 @@ import { Caller } from "../call/caller.ts";
 import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 import { failure, page, told } from "../call/page.ts";
-import { ERRORS } from "../../protocol/errors.ts";
+import { CreelError, ERRORS } from "../../protocol/errors.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { UsageError } from "../options.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { sayInspect } from "../inspect/options.ts";
 import type { Inspection } from "../inspect/options.ts";
+import { DevtoolsWindow } from "./devtools-window.ts";
 import { codeFrame } from "../ui/code-frame.ts";
 import { printable } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
@@ -63,24 +66,36 @@ export async function develop(options: DevelopOptions): Promise<void> {
   sayWalls(caller.wallsWarning(), err);
   const round = new Round(options, caller, root);
   const actions = new Actions(watch);
+  using devtools = new DevtoolsWindow(address);
   using keys = Keys.at(
     keyboard,
     (key) => actions.push({ key }),
     () => actions.end(),
   );
-  await round.show(() => logs);
+  await attempt(() => round.show(() => logs), err);
   err.line(err.paint("gray", `watching ${root}; ${keys ? "press ? for keys, q to stop" : "press Ctrl-C to stop"}`));
   for (let action: Action | undefined = await actions.next(); action && !signal.aborted; action = await actions.next()) {
     logs = [];
     if (action === "changed") {
-      await caller.reload();
+      await attempt(() => caller.reload(), err);
       if (signal.aborted) break;
       if (!isJson) out.line(out.paint("gray", `── ${new Date().toLocaleTimeString()} ──`));
-      await round.show(() => logs);
+      await attempt(() => round.show(() => logs), err);
     } else if (keys) {
       const { press } = await import("./press.ts");
-      await press(action.key, { round, keys, caller, root, address, options, shownLogs: () => logs });
+      await attempt(() => press(action.key, { round, keys, caller, root, devtools, options, shownLogs: () => logs }), err);
     }
+  }
+}
+
+/** What cannot be done is shown, and the watch goes on. */
+async function attempt(work: () => Promise<void>, { line, paint }: Terminal): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof CreelError || error instanceof UsageError)) throw error;
+    line(`${paint("red", "✗")} ${oneLine(error.message)}`);
+    line(`  ${paint("bold", "Fix:")} ${oneLine(error.fix)}`);
   }
 }
 
@@ -160,20 +175,22 @@ export class Round {
       if (error) out.line(`  ${out.paint("bold", "Fix:")} ${ERRORS[error.code].fix}`);
     }
     const hasFailed = (code: ErrorCode): boolean => outcome.calls.some(({ error }) => error?.code === code);
-    if (hasFailed("ERR_CALL_CPU")) await this.profile();
+    // On a busy machine a turn is ended before it has had all of its CPU time.
+    if (hasFailed("ERR_CALL_CPU") || hasFailed("ERR_CALL_TURN")) await this.profile();
     if (hasFailed("ERR_CALL_MEMORY")) await this.profile("heap");
     if (before) differencePage(changesOf(before, shown), out);
   }
 
   /** Runs the event once more, in a host of its own, with the profiler. */
   async profile(of: "cpu" | "heap" = "cpu"): Promise<void> {
-    const { path, config, approval, out } = this.#options;
+    const { path, config, approval, permissions, out } = this.#options;
+    const options = { path, config, approval, permissions };
     const input = this.#input;
     if (!input) return;
     const { profileCallCpu, profileCallHeap } = await import("../profile/profile.ts");
     const { cpuLines, heapLines } = await import("../profile/page.ts");
-    if (of === "cpu") cpuLines(await profileCallCpu({ path, config, approval }, input), out);
-    else heapLines(await profileCallHeap({ path, config, approval }, input, LIMITS.inspect.grownMb), out);
+    if (of === "cpu") cpuLines(await profileCallCpu(options, input), out);
+    else heapLines(await profileCallHeap(options, input, LIMITS.inspect.grownMb), out);
   }
 
   async #firstFixture(): Promise<void> {

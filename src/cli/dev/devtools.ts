@@ -22,8 +22,8 @@ export interface DevTools extends Disposable {
   readonly port: number;
 }
 
-/** Undefined: there is no such browser, or it did not start. It ends with this process. */
-export async function openDevtools(address: InspectAddress): Promise<DevTools | undefined> {
+/** Undefined: there is no such browser, or it did not start. It ends with this process. `closed`: somebody has closed it. */
+export async function openDevtools(address: InspectAddress, closed: () => void = () => {}): Promise<DevTools | undefined> {
   const path = browserPath();
   if (path === undefined) return undefined;
   const profile = mkdtempSync(join(tmpdir(), "creel-devtools-"));
@@ -41,6 +41,7 @@ export async function openDevtools(address: InspectAddress): Promise<DevTools | 
     end();
     return undefined;
   }
+  child.once("exit", closed);
   return {
     port: opened,
     [Symbol.dispose]() {

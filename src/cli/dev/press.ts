@@ -4,12 +4,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { InspectAddress } from "../../host/inspect/door.ts";
 import type { Caller } from "../call/caller.ts";
 import { contextFor } from "../call/context.ts";
 import { exampleOf, findHook, readInput } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
 import type { Terminal } from "../ui/terminal.ts";
+import type { DevtoolsWindow } from "./devtools-window.ts";
 import type { DevelopOptions, Round } from "./develop.ts";
 import { saveFixture } from "./fixtures.ts";
 import type { Keys } from "./keys.ts";
@@ -19,7 +19,7 @@ export interface Pressed {
   readonly keys: Keys;
   readonly caller: Caller;
   readonly root: string;
-  readonly address: InspectAddress | undefined;
+  readonly devtools: DevtoolsWindow;
   readonly options: Pick<DevelopOptions, "out" | "err">;
   readonly shownLogs: () => readonly string[];
 }
@@ -27,7 +27,8 @@ export interface Pressed {
 const HELP = [
   ["r", "run the event again"],
   ["e", "edit the event"],
-  ["h", "choose a hook"],
+  ["h", "list the hooks it listens to"],
+  ["1-9", "choose a hook of that list, and run its smallest event"],
   ["n", "take the next event of fixtures/"],
   ["s", "save the event in fixtures/"],
   ["p", "profile: which lines take the time"],
@@ -36,13 +37,13 @@ const HELP = [
 ] as const;
 
 export async function press(key: string, pressed: Pressed): Promise<void> {
-  const { round, root, address, options, shownLogs } = pressed;
+  const { round, root, devtools, options, shownLogs } = pressed;
   const { err } = options;
   const say = (text: string): void => err.line(err.paint("gray", text));
-  if (key === "?") for (const [name, what] of HELP) say(`  ${name}  ${what}`);
+  if (key === "?") for (const [name, what] of HELP) say(`  ${name.padEnd(3)}  ${what}`);
   if (/^[1-9]$/.test(key)) return chooseHook(Number(key), pressed);
   if (key === "h") listHooks(pressed.caller, err);
-  if (key === "d") return showDevtools(address, say);
+  if (key === "d") return devtools.show(say);
   if (!round.input && "renps".includes(key) && key !== "n") return say("there is no event yet: press h to choose a hook");
   if (key === "s") say(`saved as ${await saveFixture(root, round.input!)}`);
   if (key === "n") {
@@ -90,7 +91,7 @@ async function edit(input: CallInput, keys: Keys, say: (text: string) => void): 
     await writeFile(file, `${JSON.stringify(input.event, undefined, 2)}\n`);
     keys.pause();
     const editor = process.env.VISUAL ?? process.env.EDITOR ?? "vi";
-    const child = spawn(editor, [file], { stdio: "inherit", shell: true });
+    const child = spawn(`${editor} "${file}"`, { stdio: "inherit", shell: true });
     await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
     return await readInput(hook, await readFile(file, "utf8"), ctx);
   } catch (error) {
@@ -100,11 +101,4 @@ async function edit(input: CallInput, keys: Keys, say: (text: string) => void): 
     keys.resume();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function showDevtools(address: InspectAddress | undefined, say: (text: string) => void): Promise<void> {
-  if (!address) return say("no debugger can attach: start again with --inspect");
-  say(`DevTools: ${address.devtools}`);
-  const { openDevtools } = await import("./devtools.ts");
-  if (!(await openDevtools(address))) say("no Chrome or Chromium started here (CHROME_PATH names one): open that address in yours");
 }

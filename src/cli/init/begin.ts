@@ -37,7 +37,7 @@ export async function begin(folder: string, name: string | undefined, hookName: 
     hook: hook.name,
     folder,
     files: Object.keys(files).map((file) => join(folder, file)),
-    next: stepsOf(folder, `call ${hook.name} --plugin . --event '${eventText(hook)}'`),
+    next: stepsOf(folder, `call ${hook.name} --plugin . --event '${eventText(hook)}'`, ` --hook ${hook.name} --event '${eventText(hook)}'`),
   };
 }
 
@@ -52,6 +52,7 @@ async function beginKind(folder: string, name: string | undefined, kind: "tool" 
   const steps = stepsOf(
     folder,
     kind === "tool" ? `call tool:count_words --plugin . --argument '{"text":"one two"}'` : `call ${hook} --plugin . --event '${event}'`,
+    kind === "tool" ? "" : ` --hook ${hook} --event '${event}'`,
   );
   return {
     id,
@@ -62,8 +63,8 @@ async function beginKind(folder: string, name: string | undefined, kind: "tool" 
   };
 }
 
-/** In order, from the current folder. */
-function stepsOf(folder: string, call: string): Step[] {
+/** In order, from the current folder. `event`: what `creel dev` runs. */
+function stepsOf(folder: string, call: string, event: string): Step[] {
   const called = alias();
   const creel = command();
   return [
@@ -72,6 +73,10 @@ function stepsOf(folder: string, call: string): Step[] {
     { command: "npm install && npm test", what: "run its test in the real sandbox" },
     { command: `${creel} check .`, what: "check its types, and for what the sandbox lacks" },
     { command: `${creel} ${call}`, what: "run it once" },
+    { command: `${creel} dev .${event}`, what: "run it with every change; press ? for keys" },
+    { command: `${creel} dev . --inspect${event}`, what: "stop at a line of its TypeScript: attach as it prints" },
+    { command: "npm run coverage", what: "see which of its lines the test has run" },
+    { command: `${creel} pack .`, what: "make one file of it, to publish" },
     { command: `${creel} install .`, what: "install it: read what it requests, and accept" },
   ];
 }

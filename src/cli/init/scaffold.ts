@@ -115,7 +115,9 @@ import { test } from "node:test";
 import { createHarness } from "creel/testing";
 
 test("${shape.title}", async () => {
-  await using harness = await createHarness({ plugin: import.meta.dirname${permission} });
+  // npm run coverage counts the lines of the plugin, too.
+  const coverage = process.env.NODE_V8_COVERAGE !== undefined;
+  await using harness = await createHarness({ plugin: import.meta.dirname, coverage${permission} });
   const outcome = await harness.run("${hook.name}", ${literal(event)}${ctx === undefined ? "" : `, ${literal(ctx)}`});
   assert.deepEqual(outcome.calls.map(({ status }) => status), ["ok"]);
   assert.deepEqual(harness.logs, [{ level: "info", text: "${hook.name} was called" }]);
@@ -156,7 +158,13 @@ export function manifest(id: string, { dependency, isCheckout }: ScaffoldOptions
     private: true,
     type: "module",
     engines: { node: ">=24" },
-    scripts: { test: `node ${isCheckout ? "-C source " : ""}--test`, check: "creel check .", dev: "creel dev ." },
+    scripts: {
+      test: `node ${isCheckout ? "-C source " : ""}--test`,
+      // Without Creel's own files, where it is a link to a checkout.
+      coverage: `node ${isCheckout ? "-C source " : ""}--test --experimental-test-coverage --test-coverage-include="${isCheckout ? "" : "**/"}*.ts" --test-coverage-exclude="**/*.test.ts"`,
+      check: "creel check .",
+      dev: "creel dev .",
+    },
     devDependencies: { "@types/node": "^24.0.0", creel: dependency, typescript: ">=5.8" },
   };
 }
@@ -166,7 +174,7 @@ export function readme(id: string, hook: string, what = `It listens to \`${hook}
 
 One line about what it does. ${what}
 
-- \`npm test\` runs \`index.test.ts\`: the plugin in Creel's real sandbox.
+- \`npm test\` runs \`index.test.ts\`: the plugin in Creel's real sandbox. \`npm run coverage\` also shows which of its lines were run.
 - \`creel dev .\` runs it again with every change; with \`--inspect\`, a debugger can attach.
 - \`creel check .\` reports what the plugin uses and the sandbox lacks.
 - \`creel call ${hook} --plugin . --event …\` runs the hook once and prints the outcome.

@@ -42,6 +42,7 @@ function launchJson(plugin: string, port: number): string {
     address: "127.0.0.1",
     port,
     // It looks for child processes otherwise, and finds none that it may debug.
+    attachExistingChildren: false,
     autoAttachChildProcesses: false,
     // The sources are in the map; by default only those of the open folder count.
     resolveSourceMapLocations: null,

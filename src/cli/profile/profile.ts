@@ -13,7 +13,7 @@ import { Caller } from "../call/caller.ts";
 import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 
-export type ProfileOptions = Pick<CallerOptions, "config" | "stateDir" | "approval"> & { readonly path: string };
+export type ProfileOptions = Pick<CallerOptions, "config" | "stateDir" | "approval" | "permissions"> & { readonly path: string };
 
 export function profileCallCpu(options: ProfileOptions, input: CallInput): Promise<CpuProfile> {
   return profiled(options, {}, (session, id, caller) => profileCpu(session, id, () => caller.call(input)));

@@ -41,23 +41,47 @@ type Paused = z.infer<typeof paused>;
 const usage = z.object({ usedSize: z.number() });
 const chunk = z.object({ chunk: z.string() });
 const graph = z.object({
-  snapshot: z.object({ meta: z.object({ node_fields: z.array(z.string()), node_types: z.array(z.unknown()) }) }),
+  snapshot: z.object({
+    meta: z.object({ node_fields: z.array(z.string()).min(1), node_types: z.tuple([z.array(z.string())], z.unknown()) }),
+  }),
   // A million numbers: each is checked where it is used.
   nodes: z.custom<readonly unknown[]>((value) => Array.isArray(value)),
   strings: z.custom<readonly unknown[]>((value) => Array.isArray(value)),
 });
 
-/** `limitBytes`: the heap that the plugin has otherwise. */
+/** `limitBytes`: the heap that the plugin has otherwise. Rejects with a CreelError if the cell says what is not valid. */
 export async function profileHeap(session: InspectSession, work: () => Promise<unknown>, limitBytes: number): Promise<HeapProfile> {
+  const invalid = Promise.withResolvers<never>();
+  const listen: Listen = (method, schema, hear) =>
+    session.on(method, (params) => {
+      const { success, data } = schema.safeParse(params);
+      if (success) hear(data);
+      else invalid.reject(notValid(method));
+    });
+  try {
+    return await Promise.race([measured(session, listen, work, limitBytes), invalid.promise]);
+  } catch (error) {
+    throw error instanceof z.ZodError || error instanceof SyntaxError ? notValid("its heap snapshot") : error;
+  }
+}
+
+/** What the cell says without being asked comes in no call of ours that could throw. */
+type Listen = <T>(method: string, schema: z.ZodType<T>, hear: (params: T) => void) => void;
+
+function notValid(what: string): CreelError {
+  return new CreelError("ERR_INSPECT_REFUSED", { detail: `${what} is not valid` });
+}
+
+async function measured(session: InspectSession, listen: Listen, work: () => Promise<unknown>, limitBytes: number): Promise<HeapProfile> {
   let stopped: Paused | undefined;
   const hasPaused = Promise.withResolvers<void>();
-  session.on("Debugger.paused", (params) => {
-    stopped = paused.parse(params);
+  listen("Debugger.paused", paused, (params) => {
+    stopped = params;
     hasPaused.resolve();
   });
   await session.command("HeapProfiler.enable");
   await session.command("Debugger.enable");
-  const before = sizesOf(await snapshot(session));
+  const before = sizesOf(await snapshot(session, listen));
   const state = { isOver: false };
   const working = work().finally(() => (state.isOver = true));
   const deadline = performance.now() + LIMITS.inspect.profileMs * 6;
@@ -71,7 +95,7 @@ export async function profileHeap(session: InspectSession, work: () => Promise<u
     await session.command("Debugger.pause");
     await Promise.race([hasPaused.promise, working]);
   }
-  const file = await snapshot(session);
+  const file = await snapshot(session, listen);
   if (isCut) {
     // V8 answers when the turn has ended, for which the plugin has to go on. A call that does not end is not waited for.
     const terminated = session.terminate(working);
@@ -93,11 +117,10 @@ export async function profileHeap(session: InspectSession, work: () => Promise<u
   };
 }
 
-async function snapshot(session: InspectSession): Promise<string> {
+async function snapshot(session: InspectSession, listen: Listen): Promise<string> {
   const parts: string[] = [];
   let chars = 0;
-  session.on("HeapProfiler.addHeapSnapshotChunk", (params) => {
-    const part = chunk.parse(params).chunk;
+  listen("HeapProfiler.addHeapSnapshotChunk", chunk, ({ chunk: part }) => {
     chars += part.length;
     if (chars <= LIMITS.inspect.snapshotBytes) parts.push(part);
   });
@@ -112,7 +135,7 @@ type Sizes = ReadonlyMap<string, { count: number; bytes: number }>;
 function sizesOf(text: string): Sizes {
   const { snapshot: head, nodes, strings } = graph.parse(JSON.parse(text));
   const { node_fields: fields, node_types: types } = head.meta;
-  const kinds = types[0] as readonly string[];
+  const [kinds] = types;
   const at = (name: string): number => fields.indexOf(name);
   const [type, name, self] = [at("type"), at("name"), at("self_size")];
   const sizes = new Map<string, { count: number; bytes: number }>();

@@ -25,6 +25,9 @@ export class Services {
   readonly #services = new Map<string, Service>();
   readonly #pending = new Map<Plugin, number>();
 
+  /** How many there were. */
+  requests = 0;
+
   readonly #onRefused: (plugin: Plugin, service: string, message: string, run: number) => void;
 
   readonly #onUsed: (plugin: Plugin, service: string) => void;
@@ -53,10 +56,16 @@ export class Services {
     for (const group of this.#groups) group.left?.(plugin, cell);
   }
 
+  /** Requests that were not answered yet. */
+  get pending(): number {
+    return [...this.#pending.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /** Never rejects. */
   async request(plugin: Plugin, cell: number, run: number, name: string, args: string): Promise<ServiceResponse> {
     const pending = this.#pending.get(plugin) ?? 0;
     this.#pending.set(plugin, pending + 1);
+    this.requests += 1;
     plugin.gatewayTime.carried(args.length);
     try {
       const service = this.#services.get(name);

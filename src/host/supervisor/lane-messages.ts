@@ -8,6 +8,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { LaneMessage } from "../../protocol/messages/host-lane.ts";
 import { strikeFault } from "../blame/breaker.ts";
 import type { Inspector } from "../inspect/inspector.ts";
+import type { ManualClock } from "../manual-clock.ts";
 import type { HostEvents } from "../report/events.ts";
 import type { Measurements } from "../report/measurements.ts";
 import { guestError } from "../run/guest-error.ts";
@@ -41,6 +42,8 @@ export interface LaneMessagesOptions {
   readonly measurements: Measurements;
   /** Undefined: no plugin is inspected. */
   readonly inspector: Inspector | undefined;
+  /** Undefined: time is real. */
+  readonly clock: ManualClock | undefined;
 }
 
 export class LaneMessages {
@@ -55,6 +58,7 @@ export class LaneMessages {
 
   /** The schema has passed the message. Whether the cell is in that lane is checked here. */
   receive(lane: LaneClient, message: Exclude<LaneMessage, { kind: "ready" }>, bodies: string[]): void {
+    if (message.kind === "clock") return this.#clock().said(lane.index, message.nextMs);
     const plugin = this.#options.plugins.cells.at(message.cell, lane)?.plugin;
     const body = bodies[0] ?? "";
     if (bodies.length === 0 && !BODILESS.has(message.kind)) throw new RangeError("a message without its body");
@@ -94,6 +98,12 @@ export class LaneMessages {
     const { inspector } = this.#options;
     if (!inspector || !isDebug) throw new RangeError("a debugger message of a cell that is not inspected");
     return inspector;
+  }
+
+  #clock(): ManualClock {
+    const { clock } = this.#options;
+    if (!clock) throw new RangeError("a time that the host did not ask for");
+    return clock;
   }
 
   #log(plugin: Plugin, { level, run }: LogLine, body: string): void {

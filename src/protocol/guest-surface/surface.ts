@@ -124,6 +124,7 @@ export const GUEST_PARTS = [
   "web/url/idna-tables",
   "node/util/inspect",
   "web/fetch/multipart",
+  "boot/manual-date",
   "node/http/wire-request",
   "node/http/route",
   "sdk/cli",

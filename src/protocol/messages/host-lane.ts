@@ -22,6 +22,8 @@ export interface Hello {
   version: number;
   /** What the lane may decide by itself between two handlers, per hook. */
   rules: Record<string, ChainRule>;
+  /** In an author's test: time stands still there until `advance`. Milliseconds since 1970. */
+  clockMs?: number;
 }
 
 /**
@@ -123,7 +125,13 @@ export interface Cdp {
   cell: number;
 }
 
-export type HostMessage = Hello | Open | Drop | Pause | Route | Invoke | Cancel | Sync | Response | VolumeAnswer | Inspect | Cdp;
+/** In an author's test: it is that time now. The lane answers with `clock`. */
+export interface Advance {
+  kind: "advance";
+  toMs: number;
+}
+
+export type HostMessage = Hello | Open | Drop | Pause | Route | Invoke | Cancel | Sync | Response | VolumeAnswer | Inspect | Cdp | Advance;
 
 /* lane → host: not trusted, so schemas */
 
@@ -165,7 +173,10 @@ const inspectable = z.object({ kind: z.literal("inspectable"), cell: count, size
 /** From an inspected cell, for the debugger. `bodies` = [message of the Chrome DevTools Protocol]. */
 const cdp = z.object({ kind: z.literal("cdp"), cell: count, sizes });
 
-export const laneMessage = z.discriminatedUnion("kind", [log, request, ready, opened, fault, spent, volume, inspectable, cdp]);
+/** The turns that were due at the time of an `advance` are over. `nextMs`: when the next timer is due. */
+const clock = z.object({ kind: z.literal("clock"), nextMs: z.number().nonnegative().optional(), sizes });
+
+export const laneMessage = z.discriminatedUnion("kind", [log, request, ready, opened, fault, spent, volume, inspectable, cdp, clock]);
 export type LaneMessage = z.infer<typeof laneMessage>;
 
 /** A stalled turn: the lane is inside a cell, and was there at the previous check. */

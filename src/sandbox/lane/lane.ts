@@ -27,6 +27,7 @@ import type { Item } from "./items.ts";
 import { LaneClock } from "./lane-clock.ts";
 import { LaneLoop, Outbox } from "./lane-loop.ts";
 import type { OutboxSide } from "./lane-loop.ts";
+import { ManualLaneClock } from "./manual-clock.ts";
 import { PrewarmHold } from "./prewarm-hold.ts";
 
 /** On one CPU, making cells on several threads takes a tenth longer than on one. */
@@ -54,7 +55,7 @@ export class Lane {
   readonly #sides = new Map<Link<Frame>, Side>();
   #rules: Hello["rules"] = {};
   #guest = new GuestCode("");
-  readonly #clock = new LaneClock();
+  #clock = new LaneClock();
   readonly #poller: RequestPoller;
   readonly #outbox: Outbox;
   readonly #loop: LaneLoop;
@@ -206,6 +207,7 @@ export class Lane {
       case "hello":
         this.#rules = message.rules;
         this.#guest = new GuestCode(bodies[0]!);
+        if (message.clockMs !== undefined) this.#clock = new ManualLaneClock(message.clockMs);
         return this.#send(pack({ kind: "ready", version: message.version }));
       case "open":
         return this.#open(message, bodies);
@@ -215,6 +217,10 @@ export class Lane {
         return this.#slots.get(message.cell)?.setPaused(message.isPaused);
       case "sync":
         return this.attach(this.#sync);
+      case "advance":
+        if (!(this.#clock instanceof ManualLaneClock)) return;
+        this.#clock.advance(message.toMs);
+        return this.#settle(this.#clock);
       case "inspect":
       case "cdp": {
         const slot = this.#slots.get(message.cell);
@@ -244,13 +250,15 @@ export class Lane {
   #open(message: Open, bodies: string[]): void {
     this.#slots.get(message.cell)?.dispose();
     const { cell, plugin, limits, hasFineClock, hasVolume, isPaused } = message;
-    const spec = { cell, plugin, limits, hasFineClock, hasVolume, code: bodies[0]!, facts: bodies[1]!, files: bodies[2] };
+    const clock = this.#clock;
+    const date = clock instanceof ManualLaneClock ? (): number => clock.nowMs : undefined;
+    const spec = { cell, plugin, limits, hasFineClock, hasVolume, date, code: bodies[0]!, facts: bodies[1]!, files: bodies[2] };
     const lane: SlotLane = {
       guest: this.#guest,
       prewarm: this.#prewarm,
       status: this.#status,
       stopper: this.#stopper,
-      clock: this.#clock,
+      clock,
       turns: this.#loop.turns,
       events: this.#events,
     };
@@ -260,6 +268,15 @@ export class Lane {
     slot.load();
     // If the next plugin brings the process down, the host must know that this one did not.
     this.#outbox.flush();
+  }
+
+  /** Says `clock` when every turn that was due is over, and what it left in the mail was sent. */
+  #settle(clock: ManualLaneClock): void {
+    for (const slot of this.#slots.values()) slot.sweep();
+    const isEntered = [...this.#slots.values()].some((slot) => slot.isEntered === true);
+    if (isEntered) setTimeout(() => this.#settle(clock), 1);
+    else if (clock.isAboutToRing || !this.#loop.turns.isEmpty) setImmediate(() => this.#settle(clock));
+    else this.#send(pack({ kind: "clock", nextMs: clock.nextMs }));
   }
 
   #heapBytes(cell: number): number | undefined {

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CATALOG } from "../../protocol/catalog.ts";
 import type { AnyHook, Catalog, ContextOf, EventOf, HookName, NamesOfKind, ResultOf } from "../../protocol/catalog.ts";
-import type { CreelConfig } from "../../protocol/config/config.ts";
 import { errorMessage, ERRORS } from "../../protocol/errors.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
@@ -15,51 +14,27 @@ import type { CallError, Outcome } from "../../protocol/outcome.ts";
 import type { FunctionCallOptions, FunctionTarget } from "../../host/functions/function-calls.ts";
 import type { PluginReport } from "../../host/report/inspect.ts";
 import type { InspectAddress } from "../../host/inspect/door.ts";
-import type { Logger } from "../../host/report/log.ts";
 import { findPlugin } from "../../discovery/manifest.ts";
 import type { CoreHost } from "../../host/host.ts";
+import type { ManualClock } from "../../host/manual-clock.ts";
 import { openHostWith } from "../open-host.ts";
 import type { Host } from "../../host/host-api.ts";
 import type { PluginSpec } from "../../discovery/plugin-spec.ts";
-import type { OpenOptions } from "../options.ts";
 import { Coverage, lcov, v8Coverage } from "../../host/inspect/coverage.ts";
 import type { InspectSession } from "../../host/inspect/session.ts";
 import { sampleContext } from "../../protocol/rules/samples.ts";
 import { fuzz } from "./fuzz.ts";
 import type { FuzzOptions, FuzzReport } from "./fuzz.ts";
 import { HarnessApprovals, HarnessSessions } from "./gateway.ts";
+import { HarnessKv } from "./kv.ts";
 import { HarnessLog } from "./log.ts";
 import type { HarnessLine } from "./log.ts";
 import { Mistakes } from "./mistakes.ts";
 import { HarnessNetwork } from "./network.ts";
+import { clockOf, seedsOf } from "./options.ts";
+import type { HarnessOptions } from "./options.ts";
 import type { HarnessRequest, HarnessServer } from "./network.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
-
-/** What an operator would set for the plugin. */
-type Settings = Pick<PluginSpec, "config" | "permissions" | "grants" | "hooks" | "limits" | "env" | "required">;
-
-export interface HarnessOptions extends Settings {
-  /** The plugin's folder or file, such as `import.meta.dirname`; or its source. */
-  readonly plugin: string | { readonly id: string; readonly source: string };
-  /** `thread` (default) starts sooner. `process` is what gateways use: for plugins that may take their sandbox down. */
-  readonly isolation?: "thread" | "process";
-  /** What else the gateway's `creel.json` says: `secrets`, `hooks.failure`, `approvals` … */
-  readonly settings?: CreelConfig;
-  /** Instead of the harness's own sessions and approvals. */
-  readonly gateway?: NonNullable<OpenOptions["gateway"]>;
-  /** For the log lines of the host. Default: none. */
-  readonly logger?: Logger;
-  /**
-   * `true`: a debugger can attach to the plugin; its address is printed on stderr and in `debugger`. `"break"`: the plugin is loaded only
-   * when a debugger has attached, and pauses at its first line. All its budgets but memory are off.
-   */
-  readonly inspect?: boolean | "break";
-  /**
-   * `true`: V8 counts which lines of the plugin are run; `coverage()` tells. With NODE_V8_COVERAGE, as c8 sets it, they are written
-   * there when the harness closes. All budgets of the plugin but memory are off. Not together with `inspect`.
-   */
-  readonly coverage?: boolean;
-}
 
 /** A file of the plugin: how often each line with code was run, by its number. */
 export interface HarnessCoverage {
@@ -95,6 +70,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     network: new HarnessNetwork(mistakes),
     log: new HarnessLog(),
     mistakes,
+    clock: clockOf(options.clock),
   };
   let address: InspectAddress | undefined;
   const coverage = options.coverage ? new Coverage() : undefined;
@@ -108,7 +84,13 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     parts.log.follow(host.id, id);
     const harness = new Harness(id, host, parts, address, coverage);
     const { status, error, diagnostics } = harness.inspect();
-    if (status === "ready") return harness;
+    if (status === "ready" && options.kv === undefined) return harness;
+    // Also says when the store did not take its first entries.
+    if (status === "ready")
+      return await host.entries(id).then(
+        () => harness,
+        (failure) => harness.close().then(() => Promise.reject(failure as Error)),
+      );
     await harness.close();
     const code = "ERR_PLUGIN_LOAD";
     throw new PluginLoadError(error ?? { code, message: errorMessage(code, { detail: diagnostics.join("; ") || `it is ${status}` }) });
@@ -124,16 +106,29 @@ interface Parts {
   readonly network: HarnessNetwork;
   readonly log: HarnessLog;
   readonly mistakes: Mistakes;
+  /** Undefined: time is real. */
+  readonly clock: ManualClock | undefined;
 }
 
 function open(
   options: HarnessOptions,
-  { sessions, approvals, network }: Parts,
+  { sessions, approvals, network, clock }: Parts,
   id: string,
   session: InspectSession | undefined,
   listening: (address: InspectAddress) => void,
 ): Promise<CoreHost> {
-  const { plugin, isolation = "thread", settings = {}, gateway, logger = silentLogger, inspect = false, coverage: _, ...own } = options;
+  const {
+    plugin,
+    isolation = "thread",
+    settings = {},
+    gateway,
+    logger = silentLogger,
+    inspect = false,
+    coverage: _,
+    clock: _clock,
+    kv,
+    ...own
+  } = options;
   const spec = { ...(typeof plugin === "string" ? { path: plugin } : plugin), ...own } as PluginSpec;
   return openHostWith(
     {
@@ -154,7 +149,13 @@ function open(
       },
       logger,
     },
-    { network, isBare: true, ...(session && { inspectSession: session }) },
+    {
+      network,
+      isBare: true,
+      ...(session && { inspectSession: session }),
+      ...(clock && { clock }),
+      ...(kv && { kvSeeds: new Map([[id, seedsOf(kv)]]) }),
+    },
   );
 }
 
@@ -167,6 +168,8 @@ export class Harness implements AsyncDisposable {
   /** Where a debugger connects; undefined without the option `inspect`. */
   readonly debugger: InspectAddress | undefined;
   readonly #parts: Parts;
+  /** The plugin's entries: what `api.kv` has stored. */
+  readonly kv: HarnessKv;
   readonly #coverage: Coverage | undefined;
   #isClosed = false;
 
@@ -177,6 +180,7 @@ export class Harness implements AsyncDisposable {
     this.host = host;
     this.#host = host;
     this.#parts = parts;
+    this.kv = new HarnessKv(() => host.entries(id));
   }
 
   /** Runs a hook, as the gateway does. Then `logs` has what the handlers logged until they answered. */
@@ -214,6 +218,19 @@ export class Harness implements AsyncDisposable {
       },
       options,
     );
+  }
+
+  /**
+   * Moves the time of the option `clock`, and resolves when all is done that was due until then: timers of the plugin and jobs, one after
+   * the other.
+   */
+  async advance(ms: number): Promise<void> {
+    await this.#sound(this.#clock.advance(ms));
+  }
+
+  /** The time that the plugin sees; only with the option `clock`. */
+  get now(): Date {
+    return new Date(this.#clock.now());
   }
 
   /** Which lines of the plugin were run so far, by file; see the option `coverage`. */
@@ -274,14 +291,20 @@ export class Harness implements AsyncDisposable {
     await this.close();
   }
 
-  /** Where c8 and node --experimental-test-coverage look for it. */
+  get #clock(): ManualClock {
+    const { clock } = this.#parts;
+    if (!clock) throw new Error('time is real in this harness: create it with clock: "fake"');
+    return clock;
+  }
+
+  /** Where c8 and node --experimental-test-coverage look for it, by a name of the form that they read. */
   async #writeCoverage(): Promise<void> {
     const folder = process.env.NODE_V8_COVERAGE;
     if (!this.#coverage || !folder || this.#isClosed) return;
     this.#isClosed = true;
     const text = JSON.stringify(v8Coverage(await this.#coverage.take(this.id)));
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, `coverage-${process.pid}-${Date.now()}-${this.#host.id}.json`), text);
+    await writeFile(join(folder, `coverage-${process.pid}-${Date.now()}-${Number.parseInt(this.#host.id.slice(1), 16)}.json`), text);
   }
 
   /** Also prints the calls that failed: a test that expects something else would only say what is missing. */
@@ -305,7 +328,8 @@ export class Harness implements AsyncDisposable {
 
 export type { HarnessApprover, HarnessDecision } from "./gateway.ts";
 export type { HarnessAnswer, HarnessRequest, HarnessServer } from "./network.ts";
+export type { HarnessOptions } from "./options.ts";
 export { creelMatchers, expectOutcome, snapshotOf } from "./matchers.ts";
 export type { Budget, CreelMatchers, OutcomeExpectation } from "./matchers.ts";
 export type { FuzzFailure, FuzzOptions, FuzzReport } from "./fuzz.ts";
-export type { HarnessApprovals, HarnessLine, HarnessSessions };
+export type { HarnessApprovals, HarnessKv, HarnessLine, HarnessSessions };

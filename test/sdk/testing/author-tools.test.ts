@@ -1,7 +1,9 @@
 /** The tools of an author's test: matchers, snapshots, coverage from inside the isolate, and generated events. */
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createHarness, creelMatchers, expectOutcome, snapshotOf } from "../../../src/sdk/testing/testing.ts";
 import type { CreelMatchers } from "../../../src/sdk/testing/testing.ts";
@@ -14,6 +16,7 @@ declare module "vitest" {
 expect.extend(creelMatchers as never);
 afterEach(() => void vi.unstubAllEnvs());
 
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const SOURCE = `import { reasonOf } from "./reason.ts";
 
 export default {
@@ -84,6 +87,26 @@ describe("matchers", () => {
     expect(failed).not.toStayWithin({});
   });
 
+  it("fail a test of Node's own runner with what the outcome was", async () => {
+    const where = folder({
+      "a.test.ts": `import { test } from "node:test";
+import { expectOutcome } from "creel/testing";
+const outcome = { decision: "pass", calls: [{ plugin: "x", cpuMs: 1, wallMs: 1 }] } as never;
+test("holds", () => expectOutcome(outcome).toStayWithin({ cpuMs: 2 }));
+test("holds not", () => expectOutcome(outcome).toBlock("x"));
+`,
+      "package.json": '{ "type": "module" }',
+    });
+    mkdirSync(join(where, "node_modules"));
+    symlinkSync(root, join(where, "node_modules/creel"));
+    const flags = ["-C", "source", "--test", "--test-isolation", "none", "--test-reporter", "tap"];
+    const { stdout } = spawnSync(process.execPath, flags, { cwd: where, encoding: "utf8", env: { PATH: process.env.PATH } });
+    expect(stdout).toMatch(/^ok 1 - holds$/m);
+    expect(stdout).toMatch(/^not ok 2 - holds not$/m);
+    expect(stdout).toContain("expected the run to block because of x");
+    expect(stdout).toContain("ERR_ASSERTION");
+  });
+
   it("snapshots have nothing that differs from run to run", async () => {
     await using harness = await createHarness({ plugin });
     const one = snapshotOf(await harness.run("before_tool_call", call("rm x")));
@@ -130,6 +153,15 @@ describe("fuzz", () => {
     const { failure, seed } = await harness.fuzz("message_sending", { runs: 400 });
     expect(failure).toMatchObject({ event: { content: "__proto__" }, call: { error: { at: "index.ts:16:54" } } });
     expect(await harness.fuzz("message_sending", { runs: 400, seed })).toMatchObject({ failure: { event: failure!.event } });
+  });
+
+  it("finds an event that takes more than the CPU time of a call", async () => {
+    const source = `export default (api) => api.on("message_sending", ({ content }) => { if (content.includes("rm -rf")) for (;;); });`;
+    await using harness = await createHarness({ plugin: { id: "slow", source } });
+    const { failure } = await harness.fuzz("message_sending", { runs: 100 });
+    expect(failure!.event.content).toContain("rm -rf");
+    // On a busy machine a turn is ended before it has had all of it.
+    expect(failure!.call.error!.code).toMatch(/^ERR_CALL_(?:CPU|TURN)$/);
   });
 
   it("reports nothing about a handler that answers every event", async () => {

@@ -9,7 +9,7 @@ import { UsageError } from "../../options.ts";
 import { printable } from "../../ui/text.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
-const { event, ctx, config, approve } = CALL_OPTIONS;
+const { event, ctx, config, grant, approve } = CALL_OPTIONS;
 
 export const profile = defineVerb({
   name: "profile",
@@ -24,6 +24,7 @@ export const profile = defineVerb({
     "from-run": { type: "string", value: "run", help: "the event of a past run: its id in the audit log or the recordings" },
     out: { type: "string", value: "path", help: "write a .cpuprofile or .heapsnapshot for Chrome DevTools there" },
     config,
+    grant,
     "state-dir": { type: "string", value: "path", help: "where an installed plugin and --from-run are looked up" },
     approve,
   },
@@ -66,6 +67,7 @@ interface Values {
   readonly heap?: boolean;
   readonly "from-run"?: string;
   readonly config?: string;
+  readonly grant?: readonly string[];
   readonly "state-dir"?: string;
   readonly approve?: ApprovalDecision;
 }
@@ -82,7 +84,7 @@ async function profiled(path: string, values: Values): Promise<CpuProfile | Heap
     return readInput(hook, values.event ?? JSON.stringify(exampleOf(hook)), values.ctx);
   };
   if (existsSync(path)) {
-    const options = { path, config: values.config, approval: values.approve };
+    const options = { path, config: values.config, approval: values.approve, permissions: values.grant };
     const input = await inputOf(() => firstHook(options));
     return isHeap ? profileCallHeap(options, input) : profileCallCpu(options, input);
   }

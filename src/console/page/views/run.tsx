@@ -2,13 +2,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { RecordedCall, RunDetail } from "../../../protocol/live-report.ts";
-import type { StoredProfile } from "../../../host/inspect/stored-profile.ts";
+import type { StoredGrowth, StoredProfile } from "../../../host/inspect/stored-profile.ts";
 import type { ExplainedRun } from "../../explained-run.ts";
 import { rpc } from "../connection.ts";
 import { Badge, Command, Empty, Fields, Json, PluginLink, RunLink, Section, T } from "../parts.tsx";
 import { Rerun } from "./replay.tsx";
 import { connection, hostId } from "../store.ts";
-import { audited, clockMs, count, ms, percent } from "../text.ts";
+import { audited, bytes, clockMs, count, ms, percent } from "../text.ts";
 
 const AGAIN_MS = 1_000;
 const SLOW_LINES = 5;
@@ -53,7 +53,10 @@ export function Run({ id }: { readonly id: string }) {
 }
 
 /** A profile is there if `creel explain` has made one. */
-type Shown = ExplainedRun & { readonly profile?: StoredProfile & { readonly plugin: string } };
+type Shown = ExplainedRun & {
+  readonly profile?: StoredProfile & { readonly plugin: string };
+  readonly memory?: StoredGrowth & { readonly plugin: string };
+};
 
 function Slow({ profile: { plugin, totalMs, lines } }: { readonly profile: NonNullable<Shown["profile"]> }) {
   return (
@@ -79,7 +82,34 @@ function Slow({ profile: { plugin, totalMs, lines } }: { readonly profile: NonNu
   );
 }
 
-function Found({ run, why, advice, budgets, profile }: Shown) {
+function Grown({ memory: { plugin, beforeBytes, afterBytes, grew, stack } }: { readonly memory: NonNullable<Shown["memory"]> }) {
+  const [at] = stack;
+  return (
+    <Section title="What the memory is full of" aside={`${bytes(beforeBytes)} → ${bytes(afterBytes)}`}>
+      <PluginLink id={plugin} />
+      <table class="slow-lines">
+        <tbody>
+          {grew.slice(0, SLOW_LINES).map(({ name, count: more, bytes: size }) => (
+            <tr key={name}>
+              <td class="num">+{bytes(size)}</td>
+              <td class="num">+{more}</td>
+              <td class="mono">
+                <T text={name} max={120} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {at && (
+        <p class="mono">
+          in <T text={`${at.url}:${at.line}`} max={120} /> <T text={at.code ?? ""} max={160} />
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function Found({ run, why, advice, budgets, profile, memory }: Shown) {
   const { hook, decision, reason, runId, at, wallMs, activateMs, calls, logs, event, context, result } = run;
   return (
     <div class="view run">
@@ -129,6 +159,7 @@ function Found({ run, why, advice, budgets, profile }: Shown) {
         </ol>
       </Section>
       {profile && <Slow profile={profile} />}
+      {memory && <Grown memory={memory} />}
       {logs.length > 0 && (
         <Section title="Logs" aside={count(logs.length, "line")}>
           <ol class="logs">

@@ -28,7 +28,11 @@ export interface KvOptions {
   readonly now?: () => number;
   /** Undefined: no plugin's entries are shared. */
   readonly shared?: SharedKv | undefined;
+  /** In an author's test: what each store has in it at first, as JSON texts by key. */
+  readonly seeds?: KvSeeds | undefined;
 }
+
+export type KvSeeds = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /** A database that several hosts share, and whose entries are there. */
 export interface SharedKv {
@@ -53,6 +57,7 @@ export interface KvReport {
 interface Kept {
   readonly database: KvBackend;
   readonly setAside: string[];
+  readonly seeded?: Promise<unknown>;
 }
 
 export class Kv {
@@ -69,6 +74,13 @@ export class Kv {
   database(plugin: Plugin): KvBackend {
     this.#rate.take(plugin.id);
     return this.#keep(plugin).database;
+  }
+
+  /** For an author's test: the store when its seeds are in it, without the plugin's rate. */
+  async store(plugin: Plugin): Promise<KvBackend> {
+    const { database, seeded } = this.#keep(plugin);
+    await seeded;
+    return database;
   }
 
   /** Undefined: the plugin was granted no database. */
@@ -119,7 +131,13 @@ export class Kv {
       },
       onFailure: (error) => failures.failed(error),
     });
-    return this.#remember(id, { database, setAside });
+    const seeds = Object.entries(this.#options.seeds?.get(id) ?? {});
+    if (seeds.length === 0) return this.#remember(id, { database, setAside });
+    // Requests are done in their order, so the plugin finds them.
+    const seeded = Promise.all(seeds.map(([key, text]) => database.set(key, text, undefined)));
+    // `store` tells.
+    seeded.catch(() => {});
+    return this.#remember(id, { database, setAside, seeded });
   }
 
   #remember(id: string, kept: Kept): Kept {

@@ -73,6 +73,11 @@ export class Schedule {
     return this.#scheduler.close();
   }
 
+  /** For a clock that waits for what it has caused. */
+  get progress(): Pick<Scheduler, "isWorking" | "running" | "rounds"> {
+    return this.#scheduler;
+  }
+
   /** Throws when the plugin is over its rate. */
   admit(plugin: Plugin): void {
     this.#questions.take(plugin.id);

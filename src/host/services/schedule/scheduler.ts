@@ -18,6 +18,8 @@ export interface Clock {
   readonly now: () => number;
   /** Returns the function that cancels it. */
   readonly setTimer: (inMs: number, due: () => void) => () => void;
+  /** The longest sleep. Default: `LIMITS.schedule.jobLookMs`. */
+  readonly longestMs?: number;
 }
 
 export const systemClock: Clock = {
@@ -54,6 +56,10 @@ export class Scheduler {
   #armedMs = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #looksAgain = false;
+  /** How often it has looked. */
+  rounds = 0;
+  /** Jobs that are being written off. */
+  #settling = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -80,6 +86,16 @@ export class Scheduler {
     await this.#options.database.close();
   }
 
+  /** Jobs that have begun. */
+  get running(): number {
+    return [...this.#running.values()].reduce((sum, jobs) => sum + jobs.size, 0);
+  }
+
+  /** It begins jobs, or writes down how they ended. */
+  get isWorking(): boolean {
+    return this.#looking !== undefined || this.#settling > 0;
+  }
+
   /** A job will be due then. */
   expect(dueMs: number): void {
     // The check that is running may have read the table before the job was in it.
@@ -94,6 +110,7 @@ export class Scheduler {
       this.#looksAgain = true;
       return;
     }
+    this.rounds += 1;
     this.#looking = this.#lookAround().finally(() => {
       this.#looking = undefined;
       if (!this.#looksAgain) return;
@@ -105,7 +122,7 @@ export class Scheduler {
   /** Never rejects. */
   async #lookAround(): Promise<void> {
     const nowMs = this.#options.clock.now();
-    let nextMs = nowMs + LIMITS.schedule.jobLookMs;
+    let nextMs = nowMs + this.#longestMs;
     for (const worker of this.#options.workers()) {
       try {
         nextMs = Math.min(nextMs, await this.#lookAfter(worker, nowMs));
@@ -137,7 +154,7 @@ export class Scheduler {
     if (!this.#isOpen) return;
     const { clock } = this.#options;
     this.#armedMs = atMs;
-    this.#stopClock = clock.setTimer(Math.min(Math.max(0, atMs - clock.now()), LIMITS.schedule.jobLookMs), () => {
+    this.#stopClock = clock.setTimer(Math.min(Math.max(0, atMs - clock.now()), this.#longestMs), () => {
       this.#armedMs = Number.POSITIVE_INFINITY;
       this.look();
     });
@@ -147,13 +164,19 @@ export class Scheduler {
     const jobs = this.#running.get(job.plugin) ?? new Set();
     this.#running.set(job.plugin, jobs.add(job));
     try {
-      await this.#settle(job, job.attempt > LIMITS.schedule.jobAttempts ? undefined : await this.#call(job));
+      const outcome = job.attempt > LIMITS.schedule.jobAttempts ? undefined : await this.#call(job);
+      this.#settling += 1;
+      await this.#settle(job, outcome).finally(() => (this.#settling -= 1));
     } catch {
       // The database has logged why. The lease keeps the job until it lapses; then the job runs once more.
     } finally {
       jobs.delete(job);
       this.look();
     }
+  }
+
+  get #longestMs(): number {
+    return this.#options.clock.longestMs ?? LIMITS.schedule.jobLookMs;
   }
 
   #call(job: Job): Promise<FunctionOutcome | "untouched"> {

@@ -21,6 +21,7 @@ import {
   stringify,
 } from "../boot/primordials.ts";
 import { timerGlobals } from "../turn/timers.ts";
+import { world } from "../boot/world.ts";
 
 /**
  * The longest request that the host takes, see services/kv/kv.ts: a list of the longest keys, each character written in
@@ -129,7 +130,13 @@ const LONGEST_MS = 64;
 
 async function readLater(key: string, tries: number): Promise<KvEntry | null> {
   const mostMs = tries > 8 ? LONGEST_MS : 2 ** (tries - 2);
-  await new NativePromise<void>((resolve) => void timerGlobals.setTimeout(resolve, 1 + random() * mostMs));
+  const waitMs = 1 + random() * mostMs;
+  await new NativePromise<void>((resolve) => {
+    const done = (): void => resolve();
+    // Where time stands still, the next try must not wait for it.
+    if (world.date === undefined) timerGlobals.setTimeout(done, waitMs);
+    else timerGlobals.setImmediate(done);
+  });
   return read(key);
 }
 

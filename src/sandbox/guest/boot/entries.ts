@@ -14,7 +14,7 @@ import type { GuestFacts } from "../../../protocol/guest-surface/world.ts";
 import { ERROR_MARK, handlerOf, MAIL_MARK, RETURNED } from "../../../protocol/messages/mail.ts";
 import { bootstrapError, describeError } from "./describe.ts";
 import { restoreWasm } from "./globals.ts";
-import { setLibraryText } from "./library.ts";
+import { part, setLibraryText } from "./library.ts";
 import { register } from "./load.ts";
 import type { Factory } from "./load.ts";
 import { bare, call, isThenable, NativePromise, parse, promiseThen, stringify } from "./primordials.ts";
@@ -23,7 +23,7 @@ import { mounts, setLimits, setWorld, world } from "./world.ts";
 /** What the last turn returned: isolated-vm withholds it when the turn also left a rejected promise behind. */
 let returned: Returned | undefined;
 
-/** Call number 0 is the load itself. `seed` and `now` are as in world.ts. */
+/** Call number 0 is the load itself. `seed`, `now` and `date` are as in world.ts. */
 function load(
   factory: Factory,
   factsText: string,
@@ -33,13 +33,15 @@ function load(
   files: string | undefined,
   volume: string | undefined,
   now?: () => number,
+  date?: () => number,
 ): Returned {
   setLimits(limitsText);
   setLibraryText(library);
   mounts.files = files;
   mounts.volume = volume;
   const facts = parse(factsText) as GuestFacts;
-  setWorld(facts.world, seed, now);
+  setWorld(facts.world, seed, now, date);
+  if (date) (part("boot/manual-date") as { installDate(now: () => number): void }).installDate(date);
   if (world.wasm) restoreWasm();
   return turn(0, () => register(factory, facts.api));
 }

@@ -11,12 +11,23 @@ interface World extends GuestWorld {
   seed: string;
   /** An exact clock in milliseconds. Undefined unless the operator granted one. */
   now: (() => number) | undefined;
+  /** The time in an author's test, in milliseconds since 1970. Undefined: V8's own. */
+  date: (() => number) | undefined;
 }
 
-export const world: World = bare({ env: {}, platform: "linux", arch: "x64", wasm: false, clock: "coarse", seed: "", now: undefined });
+export const world: World = bare({
+  env: {},
+  platform: "linux",
+  arch: "x64",
+  wasm: false,
+  clock: "coarse",
+  seed: "",
+  now: undefined,
+  date: undefined,
+});
 
-export function setWorld(facts: GuestWorld, seed: string, now: (() => number) | undefined): void {
-  Object.assign(world, facts, { seed, now });
+export function setWorld(facts: GuestWorld, seed: string, now: World["now"], date: World["date"]): void {
+  Object.assign(world, facts, { seed, now, date });
 }
 
 /** The operator's limits for this plugin that the guest keeps itself. */

@@ -5,7 +5,8 @@
 import { currentMs } from "../boot/primordials.ts";
 import { world } from "../boot/world.ts";
 
-const begun = currentMs();
+const dateMs = world.date ?? currentMs;
+const begun = dateMs();
 const exact = world.now;
 const exactBegun = exact?.() ?? 0;
 let last = 0;
@@ -15,6 +16,6 @@ export const timeOrigin = begun;
 
 /** Milliseconds since the cell first read the clock. It never goes back. */
 export function now(): number {
-  last = Math.max(last, exact ? exact() - exactBegun : currentMs() - begun);
+  last = Math.max(last, exact ? exact() - exactBegun : dateMs() - begun);
   return last;
 }

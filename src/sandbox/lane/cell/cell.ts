@@ -10,7 +10,7 @@ import { LIMITS, turnMs } from "../../../protocol/limits.ts";
 import type { PluginLimits } from "../../../protocol/config/plugin-limits.ts";
 import { ENTRY, ERROR_MARK, MAIL_MARK, RETURNED } from "../../../protocol/messages/mail.ts";
 import { LIBRARY_MARK } from "../../../protocol/guest-surface/surface.ts";
-import { BOOTSTRAP, loadArguments, plainText, scriptOptions, wrapped } from "./cell-load.ts";
+import { BOOTSTRAP, clocksOf, loadArguments, plainText, scriptOptions, wrapped } from "./cell-load.ts";
 import { noteCopied } from "./garbage.ts";
 import { beginTurn, endTurn, forgetCell } from "./memory-growth.ts";
 import type { Stopper } from "./stopper.ts";
@@ -42,6 +42,8 @@ export interface CellSpec {
   hasVolume?: boolean;
   /** Does it get an exact clock? */
   hasFineClock: boolean;
+  /** In an author's test: the time that the plugin sees, in milliseconds since 1970. */
+  date?: (() => number) | undefined;
 }
 
 /** A turn that no call starts, as the arguments of `enter`: a timer, a response, a function that the plugin handed out. */
@@ -218,9 +220,9 @@ export class Cell {
     }
     this.#laneStatus.attribute(0, TURN_OF.load);
     const args = loadArguments(this.#spec, factory.derefInto(), this.#library.copyInto(), volume);
-    // SECURITY: the only host function that a cell can get. It takes no arguments, returns a number and cannot throw.
+    // SECURITY: the only host functions that a cell can get. They take no arguments, return a number and cannot throw.
     // test/escape/clock.test.ts
-    if (this.#spec.hasFineClock) args.push(new ivm.Callback(now));
+    for (const clock of clocksOf(this.#spec)) args.push(new ivm.Callback(clock));
     return this.#enter(this.#other, args, timeoutMs);
   }
 
@@ -335,6 +337,3 @@ function mailOf(text: unknown): Mail {
   if (text !== undefined) noteCopied((text as string).length);
   return { isFine: true, text: text as string | undefined };
 }
-
-/** isolated-vm accepts no bound functions. */
-const now = (): number => performance.now();

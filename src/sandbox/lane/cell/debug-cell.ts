@@ -8,7 +8,7 @@
 import ivm from "isolated-vm";
 import { ENTRY, ERROR_MARK, MAIL_MARK, RETURNED } from "../../../protocol/messages/mail.ts";
 import type { Entry as CallEntry } from "./calls.ts";
-import { BOOTSTRAP, loadArguments, plainText, scriptOptions, wrapped } from "./cell-load.ts";
+import { BOOTSTRAP, clocksOf, loadArguments, plainText, scriptOptions, wrapped } from "./cell-load.ts";
 import type { CellSpec, GuestCode, LaterTurn, Mail, TurnEnd } from "./cell.ts";
 import { DebugSession } from "./debug-session.ts";
 
@@ -75,7 +75,7 @@ export class DebugCell {
     }
     const args = loadArguments(this.#spec, factory.derefInto(), this.#library.copyInto(), volume);
     // SECURITY: see `load` in cell.ts. test/escape/clock.test.ts
-    if (this.#spec.hasFineClock) args.push(new ivm.Callback(now));
+    for (const clock of clocksOf(this.#spec)) args.push(new ivm.Callback(clock));
     return this.#enter(this.#entries.enter, args);
   }
 
@@ -159,6 +159,3 @@ const PAUSED = '{"method":"Debugger.paused"';
 const OOM = '"reason":"OOM"';
 const GOES_ON = /"Debugger\.(?:resume|step\w+|disable|continueToLocation)"/;
 const OUT_OF_MEMORY: TurnEnd = { end: "memory", detail: "the heap limit was reached" };
-
-/** isolated-vm accepts no bound functions. */
-const now = (): number => performance.now();

@@ -39,12 +39,17 @@ export class DebugSlot implements Slot, MailTurns {
   #waiting: WaitingCall[] = [];
   /** The entry under way, and those behind it. */
   #entries: Promise<void> = Promise.resolve();
+  #underWay = 0;
 
   constructor(spec: CellSpec, lane: SlotLane) {
     this.#spec = spec;
     this.#lane = lane;
     this.queue = lane.turns.queue((call) => this.#state === "loading" || this.calls.get(call) !== undefined);
     this.#mail = new MailRouter(spec, lane, this);
+  }
+
+  get isEntered(): boolean {
+    return this.#underWay > 0;
   }
 
   load(): void {
@@ -206,7 +211,8 @@ export class DebugSlot implements Slot, MailTurns {
   #enqueue(enter: (cell: DebugCell) => Promise<void>): void {
     const cell = this.#cell;
     if (!cell) return;
-    this.#entries = this.#entries.then(() => (this.#cell === cell ? enter(cell) : undefined));
+    this.#underWay += 1;
+    this.#entries = this.#entries.then(() => (this.#cell === cell ? enter(cell) : undefined)).finally(() => (this.#underWay -= 1));
   }
 
   #replace(culprit: PendingCall | undefined, status: StepStatus = "memory", detail = "its bootstrap did not answer"): void {

@@ -40,6 +40,8 @@ export interface Slot {
   readonly isQuick: boolean;
   readonly mayHaveMail: boolean;
   readonly hasMail: boolean;
+  /** Its cell is entered, and the lane does not wait for it. */
+  readonly isEntered?: boolean;
   /** Undefined: there is no cell, or it was measured less than a second ago. */
   heapBytes?(): number | undefined;
   load(): void;

@@ -5,9 +5,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openHost } from "creel";
 import { Watch } from "../../../../src/cli/dev/watch.ts";
+import { CdpClient } from "../../../support/cdp-client.ts";
+import type { Paused } from "../../../support/cdp-client.ts";
 import { folder } from "../../../support/files.ts";
+import { silent } from "../../../support/host.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -53,6 +57,91 @@ describe("creel dev", () => {
     const { code, err } = await creelHere("dev", ...args);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
     expect(err).toContain("Fix:");
+  });
+});
+
+const SCRIPT = "creel:plugin/gate.js";
+const GATE = `export default (api) => api.on("before_tool_call", (event) => {
+  const command = String(event.params.command);
+  if (command === "rm") return { block: true, blockReason: "never" };
+});
+`;
+
+describe("creel dev of a past run", { timeout: 90_000 }, () => {
+  const plugin = folder({ "index.ts": GATE, "creel.plugin.json": `{ "id": "gate", "main": "index.ts" }` });
+  const home = folder({
+    "creel.json": JSON.stringify({
+      stateDir: "state",
+      audit: { events: "full" },
+      record: { enabled: true },
+      sandbox: { walls: "none", spare: false },
+      plugins: { load: { paths: [plugin] } },
+    }),
+  });
+  const saved = join(home, "incident.creel");
+  let [blocked, passed] = ["", ""];
+  beforeAll(async () => {
+    const host = await openHost({ config: join(home, "creel.json"), isolation: "thread", lanes: 1, logger: silent });
+    [blocked, passed] = (await Promise.all(
+      ["rm", "ls"].map(async (command) => (await host.run("before_tool_call", { toolName: "exec", params: { command } })).runId),
+    )) as [string, string];
+    await host.close();
+    await creelHere("explain", blocked, "--config", join(home, "creel.json"), "--save", saved);
+  });
+
+  /** The first outcome that it prints, and what it has said besides. */
+  async function run(...args: string[]): Promise<{ outcome: unknown; said: string }> {
+    const command = ["-C", "source", "src/cli/main.ts", "dev", plugin, "--isolation", "thread", "--json", ...args];
+    const child = spawn(process.execPath, command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const said = readAll(child.stderr);
+    const { value } = (await createInterface(child.stdout)[Symbol.asyncIterator]().next()) as { value: string };
+    child.kill("SIGINT");
+    return { outcome: JSON.parse(value), said: await said };
+  }
+
+  it("runs it from its incident file, and says what happened there", async () => {
+    const { outcome, said } = await run("--incident", saved);
+    expect(outcome).toMatchObject({ decision: "block", reason: "never" });
+    expect(said).toMatch(/incident {2}before_tool_call block by gate[^]*why .*gate returned block: true/);
+  });
+
+  it("runs it from the audit log, and one that passed from the recordings", async () => {
+    const state = ["--state-dir", join(home, "state")];
+    expect((await run("--from-run", blocked, ...state)).outcome).toMatchObject({ decision: "block", reason: "never" });
+    expect((await run("--from-run", passed, ...state)).outcome).toMatchObject({
+      decision: "pass",
+      calls: [{ plugin: "gate", status: "ok" }],
+    });
+  });
+});
+
+describe("creel dev --inspect-brk", { timeout: 60_000 }, () => {
+  it("loads the plugin when a debugger has attached, pauses at its first line, and goes on when it is told to", async () => {
+    const plugin = folder({ "index.ts": GATE, "creel.plugin.json": `{ "id": "gate", "main": "index.ts" }` });
+    const event = '{"toolName":"exec","params":{"command":"rm"}}';
+    const args = ["dev", plugin, "--hook", "before_tool_call", "--event", event, "--isolation", "thread", "--inspect-brk=0", "--json"];
+    const child = spawn(process.execPath, ["-C", "source", "src/cli/main.ts", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    try {
+      let said = "";
+      for await (const line of createInterface(child.stderr)) {
+        said += `${line}\n`;
+        if (line.includes("waiting for a debugger")) break;
+      }
+      const port = /node inspect 127\.0\.0\.1:(\d+)/.exec(said)![1]!;
+      const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
+      await using client = await CdpClient.connect(target!.webSocketDebuggerUrl);
+      await client.send("Runtime.enable");
+      await client.send("Debugger.enable");
+      client.send("Runtime.runIfWaitingForDebugger").catch(() => {});
+      const { scriptId } = await client.next<{ scriptId: string; url: string }>("Debugger.scriptParsed", (one) => one.url === SCRIPT);
+      const { callFrames } = await client.next<Paused>("Debugger.paused");
+      expect(callFrames[0]!.location.scriptId).toBe(scriptId);
+      await client.send("Debugger.resume");
+      const { value } = (await createInterface(child.stdout)[Symbol.asyncIterator]().next()) as { value: string };
+      expect(JSON.parse(value)).toMatchObject({ decision: "block", reason: "never" });
+    } finally {
+      child.kill("SIGINT");
+    }
   });
 });
 

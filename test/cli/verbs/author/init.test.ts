@@ -38,7 +38,10 @@ describe("creel init", () => {
     async () => {
       const where = join(folder({}), "greeter");
       const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
-      expect(next).toEqual([`cd ${where}`, "npm install && npm test", "creel check .", CALL, "creel install ."]);
+      const event = CALL.slice(CALL.indexOf("--event"));
+      const dev = [`creel dev . --hook before_tool_call ${event}`, `creel dev . --inspect --hook before_tool_call ${event}`];
+      const tried = [`cd ${where}`, "npm install && npm test", "creel check .", CALL, ...dev];
+      expect(next).toEqual([...tried, "npm run coverage", "creel pack .", "creel install ."]);
       const { devDependencies } = JSON.parse(readFileSync(join(where, "package.json"), "utf8")) as { devDependencies: { creel: string } };
       expect(join(where, devDependencies.creel.replace("file:", ""), "x")).toBe(join(root, "x"));
       link(where);

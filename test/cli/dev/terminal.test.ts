@@ -1,0 +1,128 @@
+/** `creel dev` at a terminal: its keys, and what a save changes. */
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folder } from "../../support/files.ts";
+import { hasPty, onTerminal } from "../../support/pty.ts";
+import type { Screen } from "../../support/pty.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const source = (reason: string, more = ""): string => `export default (api) => {
+  api.on("before_tool_call", (event) => {
+    const command = String(event.params.command);
+    if (command === "burn") burn();
+    if (command.startsWith("rm")) return { block: true, blockReason: "${reason}" };
+    api.logger.info("saw " + command);
+  });
+  ${more}
+};
+function burn(): void {
+  for (let at = 0; ; at++) Math.sqrt(at);
+}
+`;
+const THROWING = `export default (api) => {
+  api.on("before_tool_call", () => {
+    const missing: any = undefined;
+    return missing.field;
+  });
+};
+`;
+/** An editor that replaces one word by another, as a person would. */
+const EDITOR = `#!/bin/sh\nsed -i "s/$(cat "$(dirname "$0")/from")/$(cat "$(dirname "$0")/to")/" "$1"\n`;
+
+describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
+  const where = folder({ "index.ts": source("never"), "creel.plugin.json": `{ "id": "gate", "main": "index.ts" }` });
+  const tools = folder({ "edit.sh": EDITOR });
+  let screen: Screen;
+  beforeAll(() => {
+    chmodSync(join(tools, "edit.sh"), 0o755);
+    const event = `{"toolName":"exec","params":{"command":"ls"}}`;
+    const command = [process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "dev", where, "--hook", "before_tool_call"];
+    screen = onTerminal([...command, "--event", event, "--isolation", "thread"], {
+      cwd: root,
+      env: { PATH: process.env.PATH!, EDITOR: join(tools, "edit.sh"), NO_COLOR: "1", LANG: "C.UTF-8" },
+    });
+  });
+  afterAll(() => screen.hangUp());
+
+  /** The next time that `e` is pressed. */
+  const editing = (from: string, to: string): void => {
+    writeFileSync(join(tools, "from"), from);
+    writeFileSync(join(tools, "to"), to);
+  };
+  const save = (text: string): void => writeFileSync(join(where, "index.ts"), text);
+
+  it("runs the event, lists its keys, saves the event as a fixture and runs it again", async () => {
+    await screen.shows("saw ls");
+    await screen.shows("before_tool_call  pass");
+    await screen.shows("press ? for keys");
+    screen.type("?");
+    await screen.shows("choose a hook of that list");
+    screen.type("s");
+    await screen.shows("saved as fixtures/before_tool_call-1.json");
+    expect(existsSync(join(where, "fixtures/before_tool_call-1.json"))).toBe(true);
+    screen.type("r");
+    await expect(screen.shows("same answer as before")).resolves.toBeUndefined();
+  });
+
+  it("runs the event as it was edited, and after a save shows what is different in the answer", async () => {
+    editing("ls", "rm -rf");
+    screen.type("e");
+    await screen.shows("before_tool_call  block by gate");
+    await screen.shows("reason    never");
+    save(source("not here"));
+    await screen.shows("reason    not here");
+    await screen.shows("reason   - never");
+    await expect(screen.shows("+ not here")).resolves.toBeUndefined();
+  });
+
+  it("takes the next fixture, and the smallest event of a hook by its number", async () => {
+    screen.type("n");
+    await screen.shows("fixtures/before_tool_call-1.json");
+    await screen.shows("before_tool_call  pass");
+    screen.type("h");
+    await screen.shows("1  before_tool_call");
+    screen.type("1");
+    await screen.shows("with the smallest event that it takes");
+    await screen.shows("before_tool_call  pass");
+    screen.type("d");
+    await expect(screen.shows("start again with --inspect")).resolves.toBeUndefined();
+  });
+
+  it("says an event that does not fit the hook, and goes on", async () => {
+    editing("toolName", "toolNam");
+    screen.type("e");
+    await screen.shows("toolName");
+    screen.type("r");
+    await expect(screen.shows("same answer as before")).resolves.toBeUndefined();
+  });
+
+  it("shows the lines where the CPU time went when a call runs out of it, and when it is asked to", async () => {
+    screen.type("n");
+    await screen.shows("before_tool_call  pass");
+    editing("ls", "burn");
+    screen.type("e");
+    await screen.shows("✗ gate");
+    await screen.shows("Fix:");
+    await screen.shows("Where the CPU time went");
+    await screen.shows("index.ts:11");
+    screen.type("p");
+    await screen.shows("Where the CPU time went");
+    await expect(screen.shows("for (let at = 0; ; at++)")).resolves.toBeUndefined();
+  });
+
+  it("shows a failure with its frame and its fix, and what check finds, beside the outcome", async () => {
+    save(THROWING);
+    await screen.shows("Cannot read properties of undefined");
+    await screen.shows("▶ 4 │     return missing.field;");
+    await screen.shows("Fix:");
+    save(source("never", `void fetch("https://api.example.com/").catch(() => {});`));
+    await expect(screen.shows("fetch:https://api.example.com")).resolves.toBeUndefined();
+  });
+
+  it("ends with q", async () => {
+    screen.type("q");
+    expect(await screen.ended).toBe(0);
+  });
+});
