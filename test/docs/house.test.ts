@@ -12,7 +12,13 @@ const MAX_WALK = { files: 32, returns: 12 };
 
 /** Words of an earlier private language. `docs/adr` and the notes on performance tell history, and may use them. */
 const RETIRED =
-  /\b(vigil|linger(s|ed|ing)?|letterbox|theyLook|isWatched|stayAwake|nursery|errands?|waiting room|furnish(es|ed)?|lastWords|berth|condemn(s|ed)?|sleepers|wakesFor|standIns?|isCalm|OneByOne|SideBySide|HotRun|undress|rehears(al|e|ed|es)|courier|strangers?|held turn|tally)\b/gi;
+  /\b(vigil|linger(s|ed|ing)?|letterbox|theyLook|isWatched|stayAwake|nursery|errands?|waiting room|furnish(es|ed)?|lastWords|berth|condemn(s|ed)?|sleepers|wakesFor|standIns?|isCalm|OneByOne|SideBySide|HotRun|undress|rehears(al|e|ed|es)|courier|strangers?|held turn|tally|heard|glance|allowance|nudges?|WatchGauges)\b/gi;
+/** Ordinary English, and rooms whose words are still to be changed. */
+const SPARED = [
+  /^docs\/guides\/durable-events.md: heard$/,
+  /^src\/install\/manifest\/plugin-id.ts: glance$/,
+  /^src\/(?:console|fleet)\/.*: heard$/,
+];
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -57,7 +63,9 @@ it("no retired word is left in src, the documents or the templates", () => {
     (file) => file.endsWith(".md") && !file.startsWith("docs/adr/") && file !== "docs/performance-notes.md",
   );
   const found = [...filesBelow("src"), ...documents, "README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((file) =>
-    [...readFileSync(join(ROOT, file), "utf8").matchAll(RETIRED)].map(([word]) => `${file}: ${word}`),
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(RETIRED)]
+      .map(([word]) => `${file}: ${word}`)
+      .filter((line) => !SPARED.some((pattern) => pattern.test(line))),
   );
   expect(found).toEqual([]);
 });
