@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { drawingsOf } from "./walk/drawings.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 /** One row per error or limit: a table is read by searching, not from top to bottom. */
@@ -72,12 +73,11 @@ it("no retired word is left in src, the documents or the templates", () => {
 
 describe("the walk of before_tool_call in docs/architecture.md", () => {
   const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
-  const drawing = page.slice(page.indexOf("## The walk of before_tool_call")).match(/```\n([\s\S]*?)```/)![1]!;
-  const steps = stepsOf(drawing);
+  const { steps, helpers } = drawingsOf(page);
 
   it("names files that exist", () => {
     const all = new Set(filesBelow("src"));
-    expect(steps.filter((file) => !all.has(file))).toEqual([]);
+    expect([...steps, ...helpers].filter((file) => !all.has(file))).toEqual([]);
   });
 
   it(`visits at most ${MAX_WALK.files} files and comes back to a folder at most ${MAX_WALK.returns} times, and the page says the numbers`, () => {
@@ -87,20 +87,6 @@ describe("the walk of before_tool_call in docs/architecture.md", () => {
     expect(files).toBeLessThanOrEqual(MAX_WALK.files);
     expect(returns).toBeLessThanOrEqual(MAX_WALK.returns);
     expect(page).toContain(`That is ${files} files, with ${returns} returns`);
+    expect(page).toContain(`also executes ${helpers.length} helper files`);
   });
 });
-
-/** A line is a folder, indented below the folder that it belongs to, and the files in it. */
-function stepsOf(text: string): string[] {
-  const steps: string[] = [];
-  let outer = "";
-  for (const line of text.split("\n")) {
-    const [, indent, folders, names] = line.match(/^(\s*)([\w/]+\/(?: [\w]+\/)*)\s+(.+)$/) ?? [];
-    if (!folders || !names) continue;
-    if (indent === "") outer = folders.split(" ")[0]!;
-    const inner = indent === "" ? folders.split(" ") : folders.split(" ").map((folder) => outer + folder);
-    const files = [...names.matchAll(/(?<=^|→ |, )[\w/-]+\.ts/g)].map(([file]) => file);
-    for (const [at, file] of files.entries()) steps.push(`src/${inner[Math.min(at, inner.length - 1)]}${file}`);
-  }
-  return steps;
-}
