@@ -1,7 +1,7 @@
 /** What a case is and what it reports. A case asks one question; its answers are ratios, each with the target it is held to. */
 import type { Contestant } from "../src/cli/bench/contestant.ts";
 import type { Effort, Series, SeriesOf } from "../src/cli/bench/measure.ts";
-import { estimate, shuffle } from "../src/cli/bench/statistics.ts";
+import { estimate, quantile, shuffle } from "../src/cli/bench/statistics.ts";
 import type { Estimate } from "../src/cli/bench/statistics.ts";
 
 export interface Case {
@@ -53,11 +53,17 @@ export interface Ratio extends Estimate {
   /** Without one the line is there to be read, not to be met. */
   readonly target: Target | undefined;
   /** It is no ratio but a number of these, such as MB. */
-  readonly unit?: Series["unit"];
+  readonly unit?: RatioUnit;
+  /** The 10th and 90th percentile of the rounds; nothing if there was one number and no rounds. */
+  readonly spread?: readonly [number, number];
 }
 
-export function ratio(what: string, perRound: readonly number[], target?: Target, unit?: Series["unit"]): Ratio {
-  return { what, target, ...(unit && { unit }), ...estimate(perRound) };
+/** Seconds are for the processor time of a million calls; the nouns are counts. */
+export type RatioUnit = Series["unit"] | "s" | "calls" | "turns" | "loops" | "processes";
+
+export function ratio(what: string, perRound: readonly number[], target?: Target, unit?: RatioUnit): Ratio {
+  const spread: Pick<Ratio, "spread"> = perRound.length > 1 ? { spread: [quantile(perRound, 0.1), quantile(perRound, 0.9)] } : {};
+  return { what, target, ...(unit && { unit }), ...spread, ...estimate(perRound) };
 }
 
 export function isMet({ value, target }: Ratio): boolean {
@@ -104,6 +110,7 @@ export async function startedOften(
     ...first,
     samples: starts.flatMap((series) => series[index]!.samples),
     rounds: starts.flatMap((series) => series[index]!.rounds),
+    ...(first.cpuUs && { cpuUs: starts.flatMap((series) => series[index]!.cpuUs ?? []) }),
   }));
 }
 

@@ -48,7 +48,11 @@ export async function creel(work: Work, { isolation, handlers = 1, beside = 0, l
       if (complaints.length * CALLS_PER_FAILURE > count) throw new Error(`${name}: ${complaints.length} complaints: ${complaints[0]}`);
     },
   );
-  return { ...subject, pids: () => (isolation === "process" ? host.pids() : []) };
+  return { ...subject, pids: () => (isolation === "process" ? host.pids() : []), isLost: (answer) => !isServed(answer as Outcome) };
+}
+
+function isServed({ calls }: Outcome): boolean {
+  return calls.every(({ status }) => status === "ok");
 }
 
 /** A work's event and context fit its hook; that they belong together is lost in the table of works. */

@@ -6,6 +6,7 @@ import { loadavg } from "node:os";
 import type { Case } from "./case.ts";
 import type { CaseData } from "./report/data.ts";
 import { summarized } from "./report/data.ts";
+import { processorMs } from "./processor-time.ts";
 import { FULL, QUICK } from "../src/cli/bench/measure.ts";
 import type { Step } from "../src/cli/bench/measure.ts";
 
@@ -27,7 +28,7 @@ function tell(step: Step): void {
 }
 
 const { default: bench } = (await import(`./cases/${name}/case.ts`)) as { default: Case };
-const result = await bench.run({ ...(effort === "quick" ? QUICK : FULL), tell });
+const result = await bench.run({ ...(effort === "quick" ? QUICK : FULL), tell, processorMs });
 const seconds = Math.round((performance.now() - started) / 100) / 10;
 const load = Math.round(loadavg()[0]! * 100) / 100;
 const message: CaseMessage = { kind: "done", data: { question: bench.question, seconds, load, ...summarized(result) } };

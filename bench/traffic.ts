@@ -1,6 +1,6 @@
 /**
  * Traffic as gateways have it: calls come by themselves, one every few milliseconds or at random, whether the last one has been answered or not. Contestants take
- * turns in blocks, as everywhere here. Beside each latency stands the processor time that a call took in all processes together, less what the same traffic of calls that
+ * turns in blocks, as everywhere here. A call is timed from when it was due, so that a contestant that keeps the gateway's thread busy pays for the calls that it delays. Beside each latency stands the processor time that a call took in all processes together, less what the same traffic of calls that
  * do nothing takes: whoever polls to be quick pays for it there.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,9 +10,9 @@ import type { Effort, Series } from "../src/cli/bench/measure.ts";
 import { median, quantile, shuffle } from "../src/cli/bench/statistics.ts";
 import { processorMs } from "./processor-time.ts";
 
-/** A contestant that says which other processes work for it. */
+/** A contestant that can tell whether an answer is one: an outcome may say that a handler was not run. */
 export interface Served extends Contestant {
-  readonly pids?: () => readonly number[];
+  readonly isLost?: (answer: unknown) => boolean;
 }
 
 export interface Pattern {
@@ -35,7 +35,17 @@ export interface Measured {
   readonly cpu: Series;
   /** The same rounds by another quantile of their samples. */
   readonly at: (q: number) => number[];
+  /** The samples of each round. */
+  readonly blocks: readonly number[][];
+  /** Of all counted calls: how many were made, and how many failed or were not answered. */
+  readonly calls: number;
+  readonly lost: number;
 }
+
+/** Timers have milliseconds, and fire up to two too late; that is the bench's own lateness. */
+const TIMER_MS = 2;
+/** A call that has no answer by then counts as lost. */
+const LOST_MS = 20_000;
 
 const WAKING_CALLS = 3;
 const UNCOUNTED_ROUNDS = 2;
@@ -48,6 +58,7 @@ export async function traffic(contestants: readonly Served[], effort: Effort, pa
   const all = [...contestants, nothing];
   const blocks = all.map((): number[][] => []);
   const costs = all.map((): number[] => []);
+  const lost = all.map(() => 0);
   for (const [at, { call }] of contestants.entries()) {
     tell?.({ phase: "warm-up", at, of: contestants.length });
     for (let i = 0; i < Math.min(WARM_UP_CALLS, effort.warmUpCalls); i++) await call(i);
@@ -57,10 +68,11 @@ export async function traffic(contestants: readonly Served[], effort: Effort, pa
     if (round >= MIN_ROUNDS && performance.now() > until) break;
     tell?.({ phase: "round", at: Math.max(0, round), of: rounds });
     for (const index of shuffle(all.map((_, at) => at))) {
-      const { times, cpuUs } = await block(all[index]!, pattern, (round + UNCOUNTED_ROUNDS) * 7);
+      const { times, cpuUs, lost: more } = await block(all[index]!, pattern, (round + UNCOUNTED_ROUNDS) * 7);
       if (round < 0) continue;
       blocks[index]!.push(times);
       costs[index]!.push(cpuUs);
+      lost[index]! += more;
     }
   }
   const idle = costs.at(-1)!;
@@ -69,30 +81,38 @@ export async function traffic(contestants: readonly Served[], effort: Effort, pa
       name,
       blocks[index]!,
       costs[index]!.map((us, round) => us - idle[round]!),
+      lost[index]!,
     ),
   );
 }
 
-function measured(name: string, blocks: readonly number[][], cpu: readonly number[]): Measured {
+function measured(name: string, blocks: readonly number[][], cpu: readonly number[], lost: number): Measured {
   const at = (q: number): number[] => blocks.map((times) => quantile(times, q));
   return {
     latency: { name, unit: "µs", samples: blocks.flat(), rounds: blocks.map(median) },
     cpu: { name: `${name}, processor time per call`, unit: "µs", samples: [...cpu], rounds: [...cpu] },
     at,
+    blocks,
+    calls: blocks.reduce((sum, times) => sum + times.length, lost),
+    lost,
   };
 }
 
 async function block(
-  { call, pids = () => [] }: Served,
+  { call, pids = () => [], isLost = () => false }: Served,
   { gapMs, calls }: Pattern,
   from: number,
-): Promise<{ times: number[]; cpuUs: number }> {
+): Promise<{ times: number[]; cpuUs: number; lost: number }> {
   const times: number[] = [];
   const open: Promise<void>[] = [];
-  const one = async (at: number, isCounted: boolean): Promise<void> => {
-    const startedMs = performance.now();
-    await call(from + at);
-    if (isCounted) times.push((performance.now() - startedMs) * 1000);
+  const one = async (at: number, dueMs: number, isCounted: boolean): Promise<void> => {
+    const madeMs = performance.now();
+    const lateMs = Math.max(0, madeMs - dueMs - TIMER_MS);
+    const isAnswered = await Promise.resolve(call(from + at)).then(
+      (answer) => !isLost(answer),
+      () => false,
+    );
+    if (isAnswered && isCounted) times.push((performance.now() - madeMs + lateMs) * 1000);
   };
   let dueMs = performance.now();
   const upTo = async (count: number, isCounted: boolean): Promise<void> => {
@@ -101,13 +121,13 @@ async function block(
       const waitMs = dueMs - performance.now();
       // Timers have milliseconds. Calls that are due within the same one are made together.
       if (waitMs > 0.5) await sleep(waitMs);
-      open.push(one(at, isCounted));
+      open.push(one(at, dueMs, isCounted));
     }
-    await Promise.all(open);
+    await Promise.race([Promise.all(open), sleep(LOST_MS, undefined, { ref: false })]);
   };
   await upTo(WAKING_CALLS, false);
   dueMs = performance.now();
   const beforeMs = processorMs(pids());
   await upTo(calls, true);
-  return { times, cpuUs: ((processorMs(pids()) - beforeMs) * 1000) / calls };
+  return { times: [...times], cpuUs: ((processorMs(pids()) - beforeMs) * 1000) / calls, lost: calls - times.length };
 }

@@ -47,7 +47,7 @@ export function permissionsPage(): string {
   return page(
     MADE,
     "# Permissions",
-    "What a plugin may do beyond answering its hooks, the riskiest first. Nothing is granted that nobody granted. A plugin asks in its manifest, with a reason; `creel install` shows it; what you accept is in the lock, " +
+    "What a plugin may do beyond answering its hooks, the riskiest first. A plugin has only the permissions that an operator granted. A plugin asks in its manifest, with a reason; `creel install` shows it; what you accept is in the lock, " +
       "and `creel permissions` changes it later ([installing.md](../guides/installing.md)). A plugin that is not installed but named in the `creel.json` gets what stands there ([config.md](config.md)).",
     "Two together are more than their sum: whoever may read conversations **and** send requests can send conversations away. Grant as narrow as it works; `creel permissions suggest <id>` proposes it from what was really used.",
     table(

@@ -47,7 +47,7 @@ export async function processFloor(work: Work, { timed = true } = {}): Promise<S
 
 /** A text to a child's worker thread and back, and nothing else. */
 export async function socketEcho(work: Work): Promise<Contestant> {
-  const { socket, close } = await started(undefined, false);
+  const { socket, pid, close } = await started(undefined, false);
   const texts = work.events.map((event) => JSON.stringify(event));
   const waiting: ((text: string) => void)[] = [];
   socket.on(
@@ -61,7 +61,7 @@ export async function socketEcho(work: Work): Promise<Contestant> {
       waiting.push(resolve);
       socket.write(encode([texts[at % texts.length]!]));
     });
-  return contestant("floor: unix-socket echo", call, close);
+  return { ...contestant("floor: unix-socket echo", call, close), pids: () => [pid] };
 }
 
 async function started(

@@ -44,6 +44,8 @@ export interface SeriesData extends Record<"p1" | "p10" | "p25" | "median" | "p7
   readonly samples: number;
   readonly rounds: number;
   readonly bins: Histogram;
+  /** Processor time per call in µs, median and 10th and 90th percentile of the rounds. */
+  readonly cpuUs?: { readonly median: number; readonly p10: number; readonly p90: number };
 }
 
 export function summarized({
@@ -55,7 +57,7 @@ export function summarized({
   return rounded({ ratios, series: series.map(ofSeries), curves, absent });
 }
 
-function ofSeries({ name, unit, samples, rounds }: Series): SeriesData {
+function ofSeries({ name, unit, samples, rounds, cpuUs }: Series): SeriesData {
   const at = (q: number): number => quantile(samples, q);
   return {
     name,
@@ -70,6 +72,7 @@ function ofSeries({ name, unit, samples, rounds }: Series): SeriesData {
     p90: at(0.9),
     p99: at(0.99),
     bins: histogram(samples),
+    ...(cpuUs && { cpuUs: { median: quantile(cpuUs, 0.5), p10: quantile(cpuUs, 0.1), p90: quantile(cpuUs, 0.9) } }),
   };
 }
 

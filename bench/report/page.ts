@@ -25,7 +25,7 @@ export function page(data: ReportData): string {
     ...unmeasured(data.cases),
     ...doubts(data).map((doubt) => `> **Doubt:** ${doubt}.`),
     "## Ratios",
-    "The median over rounds with its 95 % interval, each against its target. Targets were set before the work; more ratios, to be read and not to be met, stand with their cases.",
+    "The median over rounds with its 95 % interval and the 10th and 90th percentile of the rounds, each against its target. Targets were set before the work; more ratios, to be read and not to be met, stand with their cases.",
     targetTable(data.cases),
     ...(top ? ["## Every way to run a handler", image(top)] : []),
     ...(curved.length > 0 ? ["## How it grows", growthTable(curved), ...curved.map((one) => caseSection(one, data))] : []),
@@ -49,18 +49,23 @@ function targetTable(cases: readonly CaseData[]): string {
   const rows = cases.flatMap(({ name, ratios }) =>
     ratios
       .filter(({ target }) => target)
-      .map((ratio) => [...numbers(ratio), targetText(ratio), mark(ratio), `${ratio.what} ([${name}](#${name}))`]),
+      .map((ratio) => [...numbers(ratio), spreadText(ratio), targetText(ratio), mark(ratio), `${ratio.what} ([${name}](#${name}))`]),
   );
-  return table(["ratio", "95 % interval", "target", "", "what"], rows);
+  return table(["ratio", "95 % interval", "10 % … 90 %", "target", "", "what"], rows);
 }
 
 function readTable(ratios: readonly Ratio[]): string[] {
-  const rows = ratios.filter(({ target }) => !target).map((ratio) => [...numbers(ratio), ratio.what]);
-  return rows.length === 0 ? [] : [table(["ratio", "95 % interval", "what"], rows)];
+  const rows = ratios.filter(({ target }) => !target).map((ratio) => [...numbers(ratio), spreadText(ratio), ratio.what]);
+  return rows.length === 0 ? [] : [table(["ratio", "95 % interval", "10 % … 90 %", "what"], rows)];
 }
 
 function numbers({ value, low, high, unit }: Ratio): [string, string] {
   return [`**${amount(value, unit)}**`, `${short(low)} … ${short(high)}`];
+}
+
+/** How far the rounds lie apart: a count, and a quantile of all rounds together, have none. */
+function spreadText({ spread }: Ratio): string {
+  return spread ? `${short(spread[0])} … ${short(spread[1])}` : "";
 }
 
 function mark(ratio: Ratio): string {
@@ -97,9 +102,10 @@ function caseSection(one: CaseData, data: ReportData): string {
 }
 
 function seriesTable(series: readonly SeriesData[]): string {
+  const hasCpu = series.some(({ cpuUs }) => cpuUs);
   return table(
-    ["", "median", "10 %", "90 %", "99 %", "unit", "samples"],
-    series.map(({ name, unit, median, p10, p90, p99, samples }) => [
+    ["", "median", "10 %", "90 %", "99 %", "unit", "samples", ...(hasCpu ? ["CPU per call (10 % … 90 %)"] : [])],
+    series.map(({ name, unit, median, p10, p90, p99, samples, cpuUs }) => [
       name,
       `**${short(median)}**`,
       short(p10),
@@ -107,6 +113,7 @@ function seriesTable(series: readonly SeriesData[]): string {
       short(p99),
       unit,
       samples.toLocaleString("en-US"),
+      ...(hasCpu ? [cpuUs ? `${short(cpuUs.median)} µs (${short(cpuUs.p10)} … ${short(cpuUs.p90)})` : ""] : []),
     ]),
   );
 }

@@ -45,7 +45,7 @@ function printCase({ name, question, ratios, series, curves, error }: CaseData, 
     line(
       paint(
         "dim",
-        `      ${sparks[at]}  ${one.name.padEnd(width)}  median ${quantity(one.median, one.unit)}, 10 % ${quantity(one.p10, one.unit)}, 90 % ${quantity(one.p90, one.unit)}`,
+        `      ${sparks[at]}  ${one.name.padEnd(width)}  median ${quantity(one.median, one.unit)}, 10 % ${quantity(one.p10, one.unit)}, 90 % ${quantity(one.p90, one.unit)}${one.cpuUs ? `, CPU ${quantity(one.cpuUs.median, "µs")}` : ""}`,
       ),
     );
   line();

@@ -1,6 +1,7 @@
-/** Puts the report where it is read: the page, its drawings and its data, in docs/. */
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+/** Puts the report where it is read: the page, its drawings and its data in docs/, and the costs in README.md. */
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { page } from "./page.ts";
+import { README, withCosts } from "./readme.ts";
 import { ladder, plotsOf } from "./plots/plots.ts";
 import type { Plot } from "./plots/plots.ts";
 import { written } from "./data.ts";
@@ -23,4 +24,5 @@ export async function writeReport(data: ReportData): Promise<void> {
   for (const name of await readdir(FOLDER)) if (!files.has(name)) await rm(new URL(name, FOLDER));
   for (const [name, text] of files) await writeFile(new URL(name, FOLDER), text);
   await writeFile(PAGE, page(data));
+  await writeFile(README, withCosts(await readFile(README, "utf8"), data));
 }

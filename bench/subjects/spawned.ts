@@ -29,5 +29,5 @@ export async function spawned(work: Work): Promise<Contestant> {
     const answer = await text(child.stdout);
     return answer === "" ? undefined : JSON.parse(answer);
   };
-  return contestant("a process per hook", call, () => rm(folder, { recursive: true, force: true }));
+  return { ...contestant("a process per hook", call, () => rm(folder, { recursive: true, force: true })), isUnmetered: true };
 }

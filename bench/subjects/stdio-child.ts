@@ -48,8 +48,9 @@ export async function stdioChild(work: Work): Promise<Contestant> {
       waiting.push(resolve);
       child.stdin.write(`${JSON.stringify({ event: eventAt(work, at), context: work.context })}\n`);
     });
-  return contestant("a long-lived child over stdio, no sandbox", call, async () => {
+  const close = async (): Promise<void> => {
     child.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
-  });
+  };
+  return { ...contestant("a long-lived child over stdio, no sandbox", call, close), pids: () => [child.pid!] };
 }

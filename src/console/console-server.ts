@@ -32,7 +32,7 @@ export interface ConsoleOptions {
   readonly port?: number;
   /** `127.0.0.1` (the default) or `::1`. No other: use `ssh -L` to look from another machine. */
   readonly address?: string;
-  /** Whoever opens the page may look, and not act. */
+  /** A browser with the page may look, and not act. */
   readonly readOnly?: boolean;
   /** Holds the token of /metrics, for its owner alone. Default: `console-token` in the host's state folder; without one, no file. */
   readonly tokenFile?: string;
@@ -86,7 +86,7 @@ export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = 
   const feed = new Feed(host, { log, hasTools: tools !== undefined });
   const handler = handlerOf({ host, feed, sessions, tools });
   const tokenFile = await written(options.tokenFile ?? (host.stateDir && join(host.stateDir, "console-token")), sessions);
-  // Calls that need an approval wait for an answer from here, though their gateway may have nobody to ask.
+  // Calls that need an approval wait for an answer from this page, even if their gateway cannot ask a user.
   const endOffer = readOnly ? undefined : host.offerAnswers();
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {

@@ -34,7 +34,7 @@ export interface Bucket {
 export interface Bus {
   readonly isConnected: boolean;
   readonly server: BusServer;
-  /** Rejects with a CreelError: at once if there is no connection or nobody listens, when the connection is lost, or when it is late. */
+  /** Rejects with a CreelError: at once if there is no connection or no host listens, when the connection is lost, or when it is late. */
   request(subject: string, text: string, timeoutMs: number): Promise<string>;
   publish(subject: string, text: string): void;
   /** Resolves once the server has accepted the subscription. Rejects if it may not be made. */

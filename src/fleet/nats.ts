@@ -1,6 +1,6 @@
 /**
  * Trusted side: the NATS server as the bus of a fleet. The only file that imports the client, and only when an operator has asked for a fleet.
- * The client tells nobody when the server dies: requests in flight would wait for their own timeout. So this file settles them.
+ * The client reports nothing when the server dies: requests in flight would wait for their own timeout. So this file settles them.
  */
 import type { Socket } from "node:net";
 import type * as KvModule from "@nats-io/kv";

@@ -1,6 +1,6 @@
 /**
- * Trusted side: notices that a program has nothing left to do and runs on only because its host was never closed, and says so once. Node has no
- * event for that, so once in a while the host's handles are let go for a moment, and what else keeps the process alive is counted.
+ * Trusted side: notices that a program goes on running only because its host was never closed, and logs it once. Node has no event for that, so
+ * every second the host unrefs its handles for a moment and counts what else keeps the process alive.
  */
 import { fstatSync } from "node:fs";
 import { LIMITS } from "../protocol/limits.ts";
@@ -9,7 +9,7 @@ import type { Logger } from "./report/log.ts";
 export interface Forgettable {
   /** Whether the host's handles keep the process alive. */
   readonly hold: (isHeld: boolean) => void;
-  /** Somebody waits for the host. */
+  /** A run or a request to the host is pending. */
   readonly isBusy: () => boolean;
   readonly logger: Logger;
 }

@@ -34,7 +34,7 @@ export interface HostOptions {
   readonly hasInternal: boolean;
   /** Does the host open although a plugin does not serve and its hooks are not known? */
   readonly allowsFailed: boolean;
-  /** Events are checked although nobody listens. */
+  /** Events are checked even if no plugin listens. */
   readonly isStrict: boolean;
   /** Observe hooks whose events are kept until their plugins have them; needs a state folder. */
   readonly durable: ReadonlySet<string>;

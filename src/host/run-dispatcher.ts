@@ -39,7 +39,7 @@ export interface RunDispatcherOptions {
   readonly failure: Readonly<Record<string, AnyHook["failure"]>>;
   readonly registry: Registry;
   readonly plugins: Plugins;
-  /** Events are checked although nobody listens, and `emit` throws. */
+  /** Events are checked even if no plugin listens, and `emit` throws. */
   readonly isStrict: boolean;
   readonly breaker: Breaker;
   readonly causes: Causes;
@@ -226,7 +226,7 @@ export class RunDispatcher {
       failure,
       isNested,
       allClosed: this.#breaker.allClosed && this.#registry.isWhole,
-      heard: undefined,
+      firstAnswers: undefined,
       later: undefined,
       fanned: undefined,
       asked: undefined,
@@ -322,7 +322,7 @@ export class RunDispatcher {
     return { ...passes, ...closedBy(hook, id, `${hook.name} handler of ${id} failed: ${error.message}`) };
   }
 
-  /** The event is checked only if the gateway wants that: nobody will see it. */
+  /** No plugin will see the event, so it is checked only if the gateway wants that. */
   #nobodyListens(hook: AnyHook, event: unknown, context: unknown): Outcome {
     if (this.#options.isStrict) prepare(hook, event, context);
     return this.#noHandlers(hook.name);

@@ -23,7 +23,7 @@ export const LIMITS = {
      */
     maxAuthorCpuMs: 250,
     /**
-     * A turn's budget is CPU time. Where nobody can read a thread's CPU clock, V8 can only be stopped by a wall clock: after this
+     * A turn's budget is CPU time. Where Creel cannot read a thread's CPU clock, V8 can only be stopped by a wall clock: after this
      * many times the budget, times the number of threads that want each CPU, plus this much. So an idle machine stops a loop
      * early, and on a busy one a thread still gets its whole budget. With four busy processes on two cores an innocent turn
      * that builds a text of 1 MB took over 200 ms.
@@ -944,7 +944,7 @@ export const LIMITS = {
     heapMs: 1_000,
     /** How often the gateway's event loop is checked for delay: ten timers a second cost nothing measurable. */
     eventLoopMs: 100,
-    /** What a reader sees of it is at most about this old, if somebody reads that often. */
+    /** The event loop delay that readers see is measured over at most about this long, if they read that often. */
     eventLoopWindowMs: 60_000,
     /** Plugins with series of their own in `/metrics`; further ones are counted as one, so that a scrape stays bounded. */
     metricPlugins: 1_000,
@@ -1030,7 +1030,7 @@ export const LIMITS = {
     codeMs: 60_000,
     /** Open tabs of a person or two. */
     sessions: 16,
-    /** Wrong tokens or codes before nobody is authenticated for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
+    /** Wrong tokens or codes before all authentication is refused for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
     wrongTokens: 10,
     lockMs: 60_000,
     /** A browser opens up to six connections per page. */

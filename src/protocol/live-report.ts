@@ -1,6 +1,6 @@
 /**
  * What a host tells about itself while it runs: recent runs, measurements, approvals that wait. The host makes this data;
- * `creel top`, `/metrics`, the console page and `creel serve` show it. Texts inside come from plugins: whoever shows them escapes them.
+ * `creel top`, `/metrics`, the console page and `creel serve` show it. Texts inside come from plugins: a program that shows them escapes them.
  */
 import type { FACT_NAMES } from "./fact-names.ts";
 import type { ApprovalResolution } from "./hooks/tool.ts";

@@ -138,7 +138,7 @@ export const clientFrame = z.union([
     id: id.optional(),
     params: z.unknown().optional(),
     cause: z.string().max(256).optional(),
-    /** The client's span, as in the HTTP header of that name. One that is none is ignored. */
+    /** The client's span, as in the HTTP header of that name. An invalid one is ignored. */
     traceparent: z.string().max(128).optional().catch(undefined),
   }),
   z.object({ answer: z.int(), ok: z.unknown().optional(), error: z.object({ message: z.string() }).optional() }),

@@ -104,7 +104,7 @@ export class ReplayHost implements AsyncDisposable {
     return outcome;
   }
 
-  /** What the user said then; undefined: nobody was asked. */
+  /** What the user said then; undefined: no user was asked. */
   answer(): ApprovalAnswer {
     return APPROVAL_DECISIONS.find((decision) => decision === this.#current?.approval);
   }

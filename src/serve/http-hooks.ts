@@ -15,7 +15,7 @@ import type { Host } from "../host/host-api.ts";
 import type { Logger } from "../host/report/log.ts";
 import { agentOf } from "./agents/agents.ts";
 import { readPayload } from "./agents/format.ts";
-import type { AgentFormat, Bag, Verdict } from "./agents/format.ts";
+import type { AgentFormat, Bag, HookDecision } from "./agents/format.ts";
 import { explained, judge, refusal } from "./agents/judge.ts";
 import type { HookQuestion, HookRunner } from "./agents/judge.ts";
 
@@ -112,7 +112,7 @@ async function answer(request: IncomingMessage, format: AgentFormat, event: stri
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new CreelError("ERR_HOOK_SLOW", { ms: LIMITS.serve.hookMs })), LIMITS.serve.hookMs);
   request.once("close", () => request.complete || stop.abort(new CreelError("ERR_SERVE_CANCELLED")));
-  const written = (verdict: Verdict): Bag => format.answer(moment, event, verdict) ?? {};
+  const written = (decided: HookDecision): Bag => format.answer(moment, event, decided) ?? {};
   try {
     const { reading } = readPayload(format, event, await bodyOf(request, format, event));
     return { json: written(await judge(format, moment, reading, runnerOf(host, stop.signal))) };

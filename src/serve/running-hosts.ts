@@ -21,10 +21,20 @@ export interface Told {
   readonly pid: number;
   readonly socket: string;
   /** The version it had; undefined: it did not have the plugin, or the version is unknown. */
-  readonly from: string | undefined;
+  readonly from?: string | undefined;
   /** How the plugin is now; undefined: the host has none of that id. */
-  readonly plugin: Pick<PluginReport, "status" | "version" | "error"> | undefined;
+  readonly plugin?: Pick<PluginReport, "status" | "version" | "error"> | undefined;
   /** Why it could not be notified, or refused. */
+  readonly error: string | undefined;
+}
+
+/** How a plugin is in a running host. */
+export interface Inspected {
+  readonly pid: number;
+  readonly socket: string;
+  /** Undefined: the host has none of that id, or did not answer. */
+  readonly plugin?: PluginReport | undefined;
+  /** Why it did not answer. */
   readonly error: string | undefined;
 }
 
@@ -38,14 +48,30 @@ export async function leaveNote(stateDir: string, socket: string): Promise<() =>
 }
 
 /** Tells every host that runs with the state folder to reload the plugin. Empty: there is none. */
-export async function tellHosts(stateDir: string, plugin: string): Promise<Told[]> {
-  const folder = join(stateDir, FOLDER);
-  const names = await readdir(folder).catch(() => []);
-  const told = await Promise.all(names.map((name) => tellHost(join(folder, name), plugin)));
-  return told.flatMap((one) => one ?? []);
+export function tellHosts(stateDir: string, plugin: string): Promise<Told[]> {
+  return withHosts(stateDir, async (link) => {
+    const before = (await known(link.request("inspect", { plugin }))) as PluginReport | undefined;
+    const report = (await known(link.request("reload", { plugin }))) as PluginReport | undefined;
+    return { from: before?.version, plugin: report };
+  });
 }
 
-async function tellHost(file: string, plugin: string): Promise<Told | undefined> {
+/** Asks every host that runs with the state folder how the plugin is there. Empty: there is none. */
+export function inspectInHosts(stateDir: string, plugin: string): Promise<Inspected[]> {
+  return withHosts(stateDir, async (link) => ({ plugin: (await known(link.request("inspect", { plugin }))) as PluginReport | undefined }));
+}
+
+/** An answer of a host, or why it gave none. */
+type Reached<T> = { readonly pid: number; readonly socket: string } & ((T & { readonly error: undefined }) | { readonly error: string });
+
+async function withHosts<T>(stateDir: string, use: (link: ServeLink) => Promise<T>): Promise<Reached<T>[]> {
+  const folder = join(stateDir, FOLDER);
+  const names = await readdir(folder).catch(() => []);
+  const reached = await Promise.all(names.map((name) => withHost(join(folder, name), use)));
+  return reached.flatMap((one) => one ?? []);
+}
+
+async function withHost<T>(file: string, use: (link: ServeLink) => Promise<T>): Promise<Reached<T> | undefined> {
   const found = parseJson(note, await readFile(file, "utf8").catch(() => undefined));
   if (!found.success) return undefined;
   const { socket, pid } = found.data;
@@ -57,15 +83,13 @@ async function tellHost(file: string, plugin: string): Promise<Told | undefined>
   try {
     const link = await ServeLink.open({ path: socket, offers: [], wantsState: false, told() {}, asked: async () => undefined, lost() {} });
     try {
-      const before = (await known(link.request("inspect", { plugin }))) as PluginReport | undefined;
-      const report = (await known(link.request("reload", { plugin }))) as PluginReport | undefined;
-      return { pid, socket, from: before?.version, plugin: report, error: undefined };
+      return { pid, socket, ...(await use(link)), error: undefined };
     } finally {
       await link.close();
     }
   } catch (error) {
     if (!(error instanceof CreelError)) throw error;
-    return { pid, socket, from: undefined, plugin: undefined, error: error.message };
+    return { pid, socket, error: error.message };
   }
 }
 

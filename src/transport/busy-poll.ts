@@ -20,17 +20,17 @@ const SPIN_MS = 0.01;
 /** More polls than a spin has time for; ends it where a test has stopped the clock. */
 const MAX_SPINS = 1_000;
 
-/** How much unused allowance a poller may save up. */
-const MAX_ALLOWANCE_MS = 10 * LIMITS.poll.idleMs;
+/** How much unused quota a poller may save up. */
+const MAX_QUOTA_MS = 10 * LIMITS.poll.idleMs;
 
 abstract class BusyPoll {
   #isOn = false;
   #untilMs = 0;
   /** When polling began, or last found something. */
   #foundMs = 0;
-  /** CPU time that may still be wasted, as of `#allowanceAtMs`. */
-  #allowanceMs = MAX_ALLOWANCE_MS;
-  #allowanceAtMs = 0;
+  /** CPU time that may still be wasted, as of `#quotaAtMs`. */
+  #quotaMs = MAX_QUOTA_MS;
+  #quotaAtMs = 0;
 
   /** Does the link get polled at present? */
   get isOn(): boolean {
@@ -48,10 +48,10 @@ abstract class BusyPoll {
   protected abstract readonly keepsSpinning: boolean;
   protected abstract stopped(): void;
 
-  /** Begins to poll, or goes on for as long as that again. False: too much was wasted lately. */
+  /** Starts polling, or goes on for another `idleMs`. False: the quota of polls that find nothing is used up. */
   protected begin(nowMs: number): boolean {
     if (!this.#isOn) {
-      if (!HAS_SECOND_CPU || this.#allowance(nowMs) < LIMITS.poll.idleMs) return false;
+      if (!HAS_SECOND_CPU || this.#quota(nowMs) < LIMITS.poll.idleMs) return false;
       this.#isOn = true;
       this.#foundMs = nowMs;
       setImmediate(this.#turn);
@@ -80,19 +80,19 @@ abstract class BusyPoll {
       spinUntilMs = this.keepsSpinning ? Math.min(nowMs + SPIN_MS, latestMs) : 0;
     }
     const isWanted = this.isWanted();
-    if (isWanted && nowMs < this.#untilMs && nowMs - this.#foundMs < this.#allowanceMs) {
+    if (isWanted && nowMs < this.#untilMs && nowMs - this.#foundMs < this.#quotaMs) {
       setImmediate(this.#turn);
       return;
     }
     this.#isOn = false;
-    if (isWanted) this.#allowanceMs = this.#allowance(nowMs) - Math.min(nowMs - this.#foundMs, LIMITS.poll.idleMs);
+    if (isWanted) this.#quotaMs = this.#quota(nowMs) - Math.min(nowMs - this.#foundMs, LIMITS.poll.idleMs);
     this.stopped();
   };
 
-  #allowance(nowMs: number): number {
-    this.#allowanceMs = Math.min(this.#allowanceMs + (nowMs - this.#allowanceAtMs) * LIMITS.poll.wastedShare, MAX_ALLOWANCE_MS);
-    this.#allowanceAtMs = nowMs;
-    return this.#allowanceMs;
+  #quota(nowMs: number): number {
+    this.#quotaMs = Math.min(this.#quotaMs + (nowMs - this.#quotaAtMs) * LIMITS.poll.wastedShare, MAX_QUOTA_MS);
+    this.#quotaAtMs = nowMs;
+    return this.#quotaMs;
   }
 }
 

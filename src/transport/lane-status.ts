@@ -27,7 +27,7 @@ const TIGHT = 8;
 const GREW_CELL = 9;
 const GREW_BYTES = 10;
 const GREW_OTHERS = 11;
-/** CPU time in milliseconds that this turn may use; Infinity: nobody counts. */
+/** CPU time in milliseconds that this turn may use; Infinity: no limit. */
 const BUDGET = 12;
 /** When the turn began, by a clock that all threads share. */
 const STARTED = 13;

@@ -7,6 +7,7 @@ import type { ReportData } from "../../bench/report/data.ts";
 import { fitOf } from "../../bench/report/fit.ts";
 import { short } from "../../bench/report/numbers.ts";
 import { page } from "../../bench/report/page.ts";
+import { costs, README, withCosts } from "../../bench/report/readme.ts";
 import { print } from "../../bench/report/terminal.ts";
 import { attachments, DATA, PAGE } from "../../bench/report/write.ts";
 import { fixture, line } from "./fixture.ts";
@@ -85,6 +86,7 @@ describe("the page", () => {
       const row = text.split("\n").find((candidate) => candidate.startsWith("|") && candidate.includes(ratio.what))!;
       expect(row).toContain(`**${short(ratio.value)} ${ratio.unit ?? "×"}**`);
       expect(row).toContain(`| ${short(ratio.low)} … ${short(ratio.high)} |`);
+      expect(row).toContain(ratio.spread ? `| ${ratio.spread.map(short).join(" … ")} |` : "|  |");
       expect(row.includes("**missed**")).toBe(!isMet(ratio));
       expect(row.includes("| met |")).toBe(ratio.target !== undefined && isMet(ratio));
     }
@@ -144,10 +146,43 @@ describe("the page", () => {
   });
 });
 
+describe("the costs in README.md", () => {
+  it("show time and CPU time of each traffic that was measured, and leave out what was not", () => {
+    const at = (name: string, median: number, cpuUs?: number) => ({
+      ...data.cases[0]!.series[0]!,
+      name,
+      unit: "µs" as const,
+      median,
+      ...(cpuUs && { cpuUs: { median: cpuUs, p10: cpuUs, p90: cpuUs } }),
+    });
+    const cases = [
+      { ...data.cases[0]!, name: "first-call", series: [at("creel, process", 232), at("creel, thread", 163)] },
+      {
+        ...data.cases[0]!,
+        name: "traffic-poisson",
+        series: [
+          at("creel, process, 10 handlers (500 a second)", 210),
+          at("creel, process, 10 handlers, processor time per call (500 a second)", 310),
+        ],
+      },
+      { ...data.cases[0]!, name: "subjects", series: [at("creel, process", 13, 27), at("a process per hook", 28_600)] },
+    ];
+    const lines = costs({ ...data, cases }).split("\n");
+    expect(lines.filter((row) => row.startsWith("|") && !/^\|-|^\| (?:one call|other ways)/.test(row))).toEqual([
+      "| ten plugins, 500 calls a second at random | 210 µs, CPU 310 µs |  |  |",
+      "| first call after a pause | 232 µs | 163 µs |  |",
+      "| back to back | 13 µs, CPU 27 µs |  |  |",
+      "| a process per hook | 28.6 ms | a process |",
+    ]);
+    expect(() => withCosts("a page without marks", data)).toThrow("has lost the marks");
+  });
+});
+
 describe("what is committed", () => {
   it("docs/benchmarks.md and its drawings are what docs/benchmarks/data.json gives", async () => {
     const real = await readData(DATA);
     expect(await readFile(PAGE, "utf8")).toBe(page(real));
+    expect(await readFile(README, "utf8")).toContain(costs(real));
     const files = attachments(real);
     expect((await readdir(new URL(".", DATA))).toSorted()).toEqual([...files.keys()].toSorted());
     for (const [name, content] of files) expect(await readFile(new URL(name, DATA), "utf8")).toBe(content);

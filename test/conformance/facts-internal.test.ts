@@ -135,8 +135,8 @@ contract("facts: internal events", (isolation) => {
     expect([host.has("session:patch"), host.has("session_start")]).toEqual([false, true]);
     expect((await host.run("session:patch", patched({}))).calls).toEqual([]);
     expect(host.inspect("listener").diagnostics).toEqual([
-      `nobody hears "session": internal events are switched off by hooks.internal.enabled`,
-      `nobody hears "session:patch": internal events are switched off by hooks.internal.enabled`,
+      `handlers of "session" are not called: internal events are switched off by hooks.internal.enabled`,
+      `handlers of "session:patch" are not called: internal events are switched off by hooks.internal.enabled`,
     ]);
   });
 });

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { drawingsOf } from "./walk/drawings.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 /** One row per error or limit: a table is read by searching, not from top to bottom. */
@@ -12,7 +13,13 @@ const MAX_WALK = { files: 32, returns: 12 };
 
 /** Words of an earlier private language. `docs/adr` and the notes on performance tell history, and may use them. */
 const RETIRED =
-  /\b(vigil|linger(s|ed|ing)?|letterbox|theyLook|isWatched|stayAwake|nursery|errands?|waiting room|furnish(es|ed)?|lastWords|berth|condemn(s|ed)?|sleepers|wakesFor|standIns?|isCalm|OneByOne|SideBySide|HotRun|undress|rehears(al|e|ed|es)|courier|strangers?|held turn|tally)\b/gi;
+  /\b(vigil|linger(s|ed|ing)?|letterbox|theyLook|isWatched|stayAwake|nursery|errands?|waiting room|furnish(es|ed)?|lastWords|berth|condemn(s|ed)?|sleepers|wakesFor|standIns?|isCalm|OneByOne|SideBySide|HotRun|undress|rehears(al|e|ed|es)|courier|strangers?|held turn|tally|heard|glance|allowance|nudges?|WatchGauges)\b/gi;
+/** Ordinary English, and rooms whose words are still to be changed. */
+const SPARED = [
+  /^docs\/guides\/durable-events.md: heard$/,
+  /^src\/install\/manifest\/plugin-id.ts: glance$/,
+  /^src\/(?:console|fleet)\/.*: heard$/,
+];
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -57,19 +64,20 @@ it("no retired word is left in src, the documents or the templates", () => {
     (file) => file.endsWith(".md") && !file.startsWith("docs/adr/") && file !== "docs/performance-notes.md",
   );
   const found = [...filesBelow("src"), ...documents, "README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((file) =>
-    [...readFileSync(join(ROOT, file), "utf8").matchAll(RETIRED)].map(([word]) => `${file}: ${word}`),
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(RETIRED)]
+      .map(([word]) => `${file}: ${word}`)
+      .filter((line) => !SPARED.some((pattern) => pattern.test(line))),
   );
   expect(found).toEqual([]);
 });
 
 describe("the walk of before_tool_call in docs/architecture.md", () => {
   const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
-  const drawing = page.slice(page.indexOf("## The walk of before_tool_call")).match(/```\n([\s\S]*?)```/)![1]!;
-  const steps = stepsOf(drawing);
+  const { steps, helpers } = drawingsOf(page);
 
   it("names files that exist", () => {
     const all = new Set(filesBelow("src"));
-    expect(steps.filter((file) => !all.has(file))).toEqual([]);
+    expect([...steps, ...helpers].filter((file) => !all.has(file))).toEqual([]);
   });
 
   it(`visits at most ${MAX_WALK.files} files and comes back to a folder at most ${MAX_WALK.returns} times, and the page says the numbers`, () => {
@@ -79,20 +87,6 @@ describe("the walk of before_tool_call in docs/architecture.md", () => {
     expect(files).toBeLessThanOrEqual(MAX_WALK.files);
     expect(returns).toBeLessThanOrEqual(MAX_WALK.returns);
     expect(page).toContain(`That is ${files} files, with ${returns} returns`);
+    expect(page).toContain(`also executes ${helpers.length} helper files`);
   });
 });
-
-/** A line is a folder, indented below the folder that it belongs to, and the files in it. */
-function stepsOf(text: string): string[] {
-  const steps: string[] = [];
-  let outer = "";
-  for (const line of text.split("\n")) {
-    const [, indent, folders, names] = line.match(/^(\s*)([\w/]+\/(?: [\w]+\/)*)\s+(.+)$/) ?? [];
-    if (!folders || !names) continue;
-    if (indent === "") outer = folders.split(" ")[0]!;
-    const inner = indent === "" ? folders.split(" ") : folders.split(" ").map((folder) => outer + folder);
-    const files = [...names.matchAll(/(?<=^|→ |, )[\w/-]+\.ts/g)].map(([file]) => file);
-    for (const [at, file] of files.entries()) steps.push(`src/${inner[Math.min(at, inner.length - 1)]}${file}`);
-  }
-  return steps;
-}

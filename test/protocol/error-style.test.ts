@@ -28,6 +28,22 @@ const ORDERS = new Set(
 /** Names that open a key of creel.json, at its top or in a plugin's entry: `limits.bytesIn`, `hooks.timeoutMs`. */
 const KEY = /(?<![\w/.])(?:limits|plugins|hooks|approvals|sandbox|secrets|audit|grants)(?:\.(?:<\w+>|\w+))+/g;
 
+/** Words that a reader stumbles over. */
+const IDIOM = /\b(?:whoever|nobody|somebody|stranger|mend|of its own|what is there|meanwhile|is none|ought)\b/i;
+
+/** The texts that sources put into the place of an error: what follows `refuse(` and `detail:`. */
+function details(): { path: string; text: string }[] {
+  return globSync("src/**/*.ts", { cwd: root }).flatMap((path) =>
+    Array.from(
+      readFileSync(join(root, path), "utf8").matchAll(/\b(?:refuse\(|detail: )(?:"([^"\n]+)"|`([^`]+)`)/g),
+      ([, plain, filled]) => ({
+        path,
+        text: plain ?? filled!,
+      }),
+    ),
+  );
+}
+
 function hasKey(schema: JsonSchema | undefined, path: readonly string[]): boolean {
   const [name, ...rest] = path;
   if (schema === undefined || name === undefined) return schema !== undefined;
@@ -84,7 +100,7 @@ describe("the text of an error", () => {
     expect([...ORDERS]).toContain(/^[a-z]+/.exec(fix)![0].replace(/^if$/, "run"));
     for (const text of [message, fix]) {
       expect(text).not.toMatch(/ {2}|^\s|\s$|\.$/);
-      expect(text).not.toMatch(/\b(?:whoever|nobody|somebody|stranger|mend|of its own|what is there|meanwhile)\b/i);
+      expect(text).not.toMatch(IDIOM);
     }
   });
 
@@ -111,6 +127,12 @@ describe("the text of an error", () => {
     expect(faultOf("creel instal x")).toContain("instal");
     expect(faultOf("creel serve --alow-failed")).toContain("--alow-failed");
   });
+});
+
+it("the details that sources pass to an error are in the house style", () => {
+  const found = details();
+  expect(found.length).toBeGreaterThan(150);
+  expect(found.filter(({ text }) => IDIOM.test(text) || /^\s|[^.]\.$|\s$| {2}/.test(text))).toEqual([]);
 });
 
 describe("the places of a text", () => {

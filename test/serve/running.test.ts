@@ -53,6 +53,13 @@ describe("a running host", () => {
     expect(server.host.inspect("weather")).toMatchObject({ version: "1.1.0", status: "ready", error: undefined });
   });
 
+  it("says to `creel inspect` in which lane the plugin is there, and why", async () => {
+    const place = { status: "ready", lane: 0, lanePlacement: "shares message_sending with no other plugin" };
+    expect((await creel("inspect", "weather")).out).toContain(`Running\n  host ${process.pid}: ready, lane 0: ${place.lanePlacement}\n`);
+    const { running } = JSON.parse((await creel("inspect", "weather", "--json")).out) as { running: object[] };
+    expect(running).toEqual([{ pid: process.pid, socket: server.socket, ...place, error: null }]);
+  });
+
   it("goes on with the version it has when the new one does not load there, and says why", async () => {
     // When it was looked at, without grants, it was fine.
     const broken = `const isGranted = await api.kv.get("x").then(() => true, () => false); if (isGranted) throw new Error("not with a store");`;

@@ -22,7 +22,9 @@ export default {
       LANES.map((lanes) => () => creel(TAILORING, { isolation: "process", handlers: HANDLERS, lanes })),
       async (contestants) => {
         const busy = await latency(contestants, { ...effort, warmUpCalls: effort.warmUpCalls / 4 }, { samples: 20 });
-        const sparse = (await traffic(contestants, effort, every(5, 30))).map((one) => one.latency);
+        const paced = await traffic(contestants, effort, every(5, 30));
+        const sparse = paced.map((one) => one.latency);
+        const cpu = paced.map((one) => one.cpu);
         const ratios = [
           { what: "back to back", series: busy },
           { what: "a call every 5 ms", series: sparse },
@@ -37,7 +39,7 @@ export default {
         );
         return {
           ratios,
-          series: [...named(busy, "back to back"), ...named(sparse, "every 5 ms")],
+          series: [...named(busy, "back to back"), ...named([...sparse, ...cpu], "every 5 ms")],
           curves: [
             {
               what: "latency against lanes",

@@ -35,7 +35,7 @@ interface Manifest {
   peerDependencies?: unknown;
 }
 
-/** Whether the importer's package says that it can do without, or that somebody else provides it. */
+/** Whether the importer's package says that it can do without, or that its user provides it. */
 export function isOptional(id: string, importer: string, root: string): boolean {
   const name = id.split("/", id.startsWith("@") ? 2 : 1).join("/");
   for (let folder = dirname(importer); ; folder = dirname(folder)) {

@@ -17,6 +17,8 @@ export interface Effort {
   readonly roundsMs: number;
   /** Called with the progress. */
   readonly tell?: (step: Step) => void;
+  /** Processor time of this process and of these others so far. With it, each block has its processor time per call. */
+  readonly processorMs?: (pids: readonly number[]) => number;
 }
 
 export interface Step {
@@ -41,6 +43,8 @@ export interface Series {
   readonly samples: number[];
   /** One number per round: the median of the block. Same position, same round, for all contestants of a case. */
   readonly rounds: number[];
+  /** Processor time per call in µs, a number per round, of all calls of a block, also of those that only wake the threads. */
+  readonly cpuUs?: number[];
 }
 
 /** A series per contestant, in their order. */
@@ -88,7 +92,7 @@ export function latency<T extends readonly Contestant[]>(
   effort: Effort,
   { samples = 40, callsPerSample = 1, pick = 0.5 }: LatencyOptions = {},
 ): Promise<SeriesOf<T>> {
-  const block = async ({ call }: Contestant, from: number): Promise<number[]> => {
+  const block = async ({ call }: Contestant, from: number): Promise<Block> => {
     let at = from;
     const until = performance.now() + BLOCK_MS;
     await settle(() => call(at++));
@@ -99,7 +103,7 @@ export function latency<T extends readonly Contestant[]>(
       for (let i = 0; i < callsPerSample; i++) await call(at++);
       times.push(((performance.now() - started) * 1_000) / callsPerSample);
     }
-    return times;
+    return { samples: times, calls: at - from };
   };
   return takeTurns(contestants, effort, 1, "µs", block, (times) => quantile(times, pick));
 }
@@ -109,7 +113,11 @@ export function throughput<T extends readonly Contestant[]>(contestants: T, effo
   const calls = inFlight * 10;
   return takeTurns(contestants, effort, inFlight, "calls/ms", async ({ call }, from) => {
     const until = performance.now() + BLOCK_MS;
-    await settle(() => call(from));
+    let settling = 0;
+    await settle(() => {
+      settling += 1;
+      return call(from);
+    });
     let begun = 0;
     const keepOneOpen = async (): Promise<void> => {
       do await call(from + begun++);
@@ -117,8 +125,14 @@ export function throughput<T extends readonly Contestant[]>(contestants: T, effo
     };
     const started = performance.now();
     await Promise.all(Array.from({ length: inFlight }, keepOneOpen));
-    return [begun / (performance.now() - started)];
+    return { samples: [begun / (performance.now() - started)], calls: settling + begun };
   });
+}
+
+interface Block {
+  readonly samples: number[];
+  /** All that were made, with those that only wake the threads. */
+  readonly calls: number;
 }
 
 async function settle(call: () => unknown): Promise<void> {
@@ -151,12 +165,13 @@ async function takeTurns<T extends readonly Contestant[]>(
   effort: Effort,
   inFlight: number,
   unit: Series["unit"],
-  block: (contestant: Contestant, from: number) => Promise<number[]>,
+  block: (contestant: Contestant, from: number) => Promise<Block>,
   ofBlock: (samples: readonly number[]) => number = median,
 ): Promise<SeriesOf<T>> {
   const { rounds, roundsMs, tell } = effort;
   const series = contestants.map(({ name }): Series => ({ name, unit, samples: [], rounds: [] }));
   const order = contestants.map((_, index) => index);
+  const meters = contestants.map((one) => meterOf(one, effort.processorMs));
   for (const [at, one] of contestants.entries()) {
     tell?.({ phase: "warm-up", at, of: contestants.length });
     await warmUp(one, effort, inFlight);
@@ -167,11 +182,32 @@ async function takeTurns<T extends readonly Contestant[]>(
     if (round >= MIN_ROUNDS && performance.now() > until) break;
     tell?.({ phase: "round", at: Math.max(0, round), of: rounds });
     for (const index of shuffle(order)) {
-      const samples = await block(contestants[index]!, (round + UNCOUNTED_ROUNDS) * 7);
+      const meter = meters[index];
+      meter?.begin();
+      const { samples, calls } = await block(contestants[index]!, (round + UNCOUNTED_ROUNDS) * 7);
       if (round < 0) continue;
+      meter?.end(calls);
       series[index]!.samples.push(...samples);
       series[index]!.rounds.push(ofBlock(samples));
     }
   }
-  return series as SeriesOf<T>;
+  return series.map((one, index) => (meters[index] ? { ...one, cpuUs: meters[index].cpuUs } : one)) as SeriesOf<T>;
+}
+
+interface Meter {
+  readonly cpuUs: number[];
+  /** Before the calls that wake the threads: reading the clocks of other processes takes a moment, and threads would block again. */
+  begin(): void;
+  end(calls: number): void;
+}
+
+function meterOf({ pids = () => [], isUnmetered }: Contestant, processorMs: Effort["processorMs"]): Meter | undefined {
+  if (!processorMs || isUnmetered) return undefined;
+  const cpuUs: number[] = [];
+  let fromMs = 0;
+  return {
+    cpuUs,
+    begin: () => void (fromMs = processorMs(pids())),
+    end: (calls) => void cpuUs.push(((processorMs(pids()) - fromMs) * 1_000) / calls),
+  };
 }

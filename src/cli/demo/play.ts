@@ -23,8 +23,8 @@ import {
   toolResult,
   USER,
 } from "./script.ts";
-import { Stage } from "./stage.ts";
-import type { Act, DemoReport, Watcher } from "./step.ts";
+import { DemoHost } from "./demo-host.ts";
+import type { Act, DemoReport, StepListener } from "./step.ts";
 
 export interface PlayOptions {
   readonly isolation: "process" | "thread";
@@ -32,9 +32,9 @@ export interface PlayOptions {
   readonly plugins: readonly string[];
 }
 
-export async function play({ isolation, plugins }: PlayOptions, watcher?: Watcher): Promise<DemoReport> {
+export async function play({ isolation, plugins }: PlayOptions, listener?: StepListener): Promise<DemoReport> {
   const startedMs = performance.now();
-  watcher?.begin();
+  listener?.begin();
   // A path that does not exist is the caller's mistake, and nothing to play.
   await Promise.all(plugins.map((path) => findPlugin(path)));
   // The conversation is part of the demo, so the user's own plugin may read it.
@@ -50,50 +50,50 @@ export async function play({ isolation, plugins }: PlayOptions, watcher?: Watche
     wallMs: performance.now() - startedMs,
     isComplete: [...turn.plugins, ...loop.plugins].every(({ status }) => status === "ready"),
   };
-  watcher?.end(report);
+  listener?.end(report);
   return report;
 
-  async function act(name: "turn" | "loop", cast: readonly PluginSpec[], script: (stage: Stage) => Promise<void>): Promise<Act> {
-    await using stage = await Stage.open(isolation, cast);
-    watcher?.opened(name, stage.act);
-    stage.tell = (step) => watcher?.step(step);
-    await script(stage);
-    return stage.act;
+  async function act(name: "turn" | "loop", cast: readonly PluginSpec[], script: (demo: DemoHost) => Promise<void>): Promise<Act> {
+    await using demo = await DemoHost.open(isolation, cast);
+    listener?.opened(name, demo.act);
+    demo.tell = (step) => listener?.step(step);
+    await script(demo);
+    return demo.act;
   }
 }
 
 /** A call reaches its handler within a few milliseconds; the loop then has about 150. */
 const LOOP_FIRST_MS = 40;
 
-async function playTurn(stage: Stage): Promise<void> {
-  stage.say("message in", USER);
-  await stage.run("before_prompt_build", PROMPT, AGENT_CONTEXT);
-  const search = await stage.run("before_tool_call", SEARCH, TOOL_CONTEXT);
+async function playTurn(demo: DemoHost): Promise<void> {
+  demo.say("message in", USER);
+  await demo.run("before_prompt_build", PROMPT, AGENT_CONTEXT);
+  const search = await demo.run("before_tool_call", SEARCH, TOOL_CONTEXT);
   if (search.decision === "pass") {
-    stage.say("tool runs", TOOL_RESULT);
-    await stage.runSync("tool_result_persist", toolResult(TOOL_RESULT), TOOL_CONTEXT);
-  } else stage.say("no tool", "the model gets the reason");
-  await stage.emit("session:patch", patched({ model: "opus", label: "Releases" }));
-  await send(stage, search.decision === "pass" ? REPLY : REPLY_WITHOUT_TOOL);
+    demo.say("tool runs", TOOL_RESULT);
+    await demo.runSync("tool_result_persist", toolResult(TOOL_RESULT), TOOL_CONTEXT);
+  } else demo.say("no tool", "the model gets the reason");
+  await demo.emit("session:patch", patched({ model: "opus", label: "Releases" }));
+  await send(demo, search.decision === "pass" ? REPLY : REPLY_WITHOUT_TOOL);
 }
 
-async function playLoop(stage: Stage): Promise<void> {
-  stage.say("message in", USER);
+async function playLoop(demo: DemoHost): Promise<void> {
+  demo.say("message in", USER);
   let isLooping = true;
-  const search = stage.run("before_tool_call", SEARCH, TOOL_CONTEXT, { note: () => void (isLooping = false) });
+  const search = demo.run("before_tool_call", SEARCH, TOOL_CONTEXT, { note: () => void (isLooping = false) });
   // By now the loop is on, and has most of its budget left. The notes are said only where they are true.
   await sleep(LOOP_FIRST_MS);
   const meanwhile = () => (isLooping ? "a reply in another chat, answered before endless-loop was stopped" : undefined);
-  await stage.run("message_sending", reply(MEANWHILE), OTHER_CHAT_CONTEXT, { note: meanwhile });
+  await demo.run("message_sending", reply(MEANWHILE), OTHER_CHAT_CONTEXT, { note: meanwhile });
   await search;
-  stage.say("no tool", "the model gets the reason, and the turn goes on");
-  const after = () => (stage.isSlow("endless-loop") ? "endless-loop is in the slow lane now, where it delays no quick plugin" : undefined);
-  await stage.emit("session:patch", patched({ model: "sonnet" }), { note: after });
-  await send(stage, REPLY_WITHOUT_TOOL);
+  demo.say("no tool", "the model gets the reason, and the turn goes on");
+  const after = () => (demo.isSlow("endless-loop") ? "endless-loop is in the slow lane now, where it delays no quick plugin" : undefined);
+  await demo.emit("session:patch", patched({ model: "sonnet" }), { note: after });
+  await send(demo, REPLY_WITHOUT_TOOL);
 }
 
-async function send(stage: Stage, content: string): Promise<void> {
-  const sending = await stage.run("message_sending", reply(content), MESSAGE_CONTEXT);
-  if (sending.decision === "cancel") stage.say("no reply", sending.reason ?? "cancelled");
-  else stage.say("reply out", sending.result?.content ?? content);
+async function send(demo: DemoHost, content: string): Promise<void> {
+  const sending = await demo.run("message_sending", reply(content), MESSAGE_CONTEXT);
+  if (sending.decision === "cancel") demo.say("no reply", sending.reason ?? "cancelled");
+  else demo.say("reply out", sending.result?.content ?? content);
 }

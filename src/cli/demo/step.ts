@@ -58,7 +58,7 @@ export interface DemoReport {
 }
 
 /** Draws the demo while it runs. */
-export interface Watcher {
+export interface StepListener {
   begin(): void;
   opened(act: "turn" | "loop", facts: Act): void;
   step(step: Step): void;

@@ -5,7 +5,7 @@
 import { duration, gap, wrap } from "../ui/text.ts";
 import type { Style, Terminal } from "../ui/terminal.ts";
 import { closing, laneLines, opening, pluginTable, titles } from "./captions.ts";
-import type { HookStep, MessageStep, Watcher } from "./step.ts";
+import type { HookStep, MessageStep, StepListener } from "./step.ts";
 import { callCost, callWords, changes, decisionWords } from "./words.ts";
 import type { Change, Tone } from "./words.ts";
 
@@ -14,7 +14,7 @@ const STYLES: Record<Tone, Style> = { good: "green", changed: "yellow", bad: "re
 const CLOCK = 8;
 const NAME = 20;
 
-export function timeline(terminal: Terminal): Watcher {
+export function timeline(terminal: Terminal): StepListener {
   const { paint, width } = terminal;
   const room = width - CLOCK - 4;
   const rail = `${" ".repeat(CLOCK)}  ${paint("gray", "│")} `;

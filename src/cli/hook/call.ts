@@ -1,13 +1,13 @@
 /**
  * `creel hook --for <agent> --event <event>`: one event of another agent, from its stdin to its stdout. `main.ts` comes
- * here without the other verbs. Whatever goes wrong before a verdict is a denial where the agent can be stopped.
+ * here without the other verbs. Whatever goes wrong before a decision is a denial where the agent can be stopped.
  */
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { defaultSocket } from "../../sdk/remote/serve-place.ts";
 import { agentOf } from "../../serve/agents/agents.ts";
 import { readPayload } from "../../serve/agents/format.ts";
-import type { AgentFormat, Verdict } from "../../serve/agents/format.ts";
+import type { AgentFormat, HookDecision } from "../../serve/agents/format.ts";
 import { explained, judge, refusal } from "../../serve/agents/judge.ts";
 import { HostClient } from "./host-client.ts";
 
@@ -30,7 +30,7 @@ export async function answerHook({ format, event, socket, waitMs }: HookCall, in
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new CreelError("ERR_HOOK_SLOW", { ms: waitMs })), waitMs);
   let client: HostClient | undefined;
-  const work = async (): Promise<Verdict> => {
+  const work = async (): Promise<HookDecision> => {
     const wrong = (detail: string): CreelError => new CreelError("ERR_HOOK_PAYLOAD", { agent: format.title, event, detail });
     // The host is found while the agent writes.
     const opening = HostClient.open(socket).then((opened) => (client = opened));
@@ -39,8 +39,8 @@ export async function answerHook({ format, event, socket, waitMs }: HookCall, in
     return judge(format, moment, reading, host);
   };
   try {
-    const verdict = await Promise.race([work(), late.promise]);
-    return { json: format.answer(moment, event, verdict), problem: undefined };
+    const decided = await Promise.race([work(), late.promise]);
+    return { json: format.answer(moment, event, decided), problem: undefined };
   } catch (error) {
     return { json: format.answer(moment, event, refusal(format, moment, error)), problem: explained(error) };
   } finally {

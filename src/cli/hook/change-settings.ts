@@ -172,7 +172,7 @@ function show({ path, before = "", after = "" }: Change, { line, paint }: Termin
 }
 
 async function write({ path, before, after, isExecutable, emptied }: Change): Promise<void> {
-  if ((await textOf(path)) !== before) throw new CreelError("ERR_HOOK_SETTINGS", { path, detail: "it has changed meanwhile" });
+  if ((await textOf(path)) !== before) throw new CreelError("ERR_HOOK_SETTINGS", { path, detail: "it was changed while this command ran" });
   if (after === undefined) {
     await rm(path, { force: true });
     // Folders that Creel made for it. Those that hold more stay.

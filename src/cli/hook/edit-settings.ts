@@ -13,12 +13,12 @@ export interface Wanted {
   readonly mark: string;
 }
 
-/** Throws a JsonSyntaxError for a file that is not JSON, and an Error for one whose hooks are none. */
+/** Throws a JsonSyntaxError for a file that is not JSON, and an Error if its `hooks` is not an object of lists. */
 export function edited(text: string, wanted: ReadonlyMap<string, Wanted>): string {
   let now = text.trim() === "" ? "{}\n" : text;
   for (const [event, { entry, mark }] of wanted) {
     const ours = entriesOf(now, event).filter((node) => hasMark(node, mark));
-    // What is there already is not written again.
+    // The entry is up to date.
     if (entry && ours.length === 1 && JSON.stringify(jsonValue(ours[0]!)) === JSON.stringify(entry)) continue;
     const isOurs = ours.length > 0;
     for (let left = ours.length; left > 0; left--) now = withoutOne(now, event, mark);
@@ -41,7 +41,7 @@ function withEntry(text: string, event: string, entry: object): string {
   return entries ? appended(text, entries, undefined, entry) : appended(text, hooks, event, [entry]);
 }
 
-/** Cuts the last group with the mark, or only the hook in it, if somebody put others beside it. */
+/** Cuts the last group with the mark, or only the hook in it, if there are others beside it. */
 function withoutOne(text: string, event: string, mark: string): string {
   const entries = propertyOf(propertyOf(readJson(text), "hooks")!, event)!;
   const group = entries.children!.findLast((node) => hasMark(node, mark))!;

@@ -1,7 +1,7 @@
 /** Notifies the running hosts of a state folder of a change, and prints what they did. */
 import { WENT_ON } from "../../host/plugins/reloads.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { tellHosts } from "../../serve/running-hosts.ts";
+import { inspectInHosts, tellHosts } from "../../serve/running-hosts.ts";
 import type { Told } from "../../serve/running-hosts.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
@@ -39,6 +39,45 @@ export async function tellRunning(stateDir: string, plugin: string): Promise<Run
     }
   };
   return { rows, say };
+}
+
+/** One plugin in a running host, for --json. */
+export interface RunningPlugin {
+  readonly pid: number;
+  readonly socket: string;
+  /** Undefined: it has no such plugin. */
+  readonly status: string | undefined;
+  readonly lane: number | undefined;
+  /** Why it is in that lane. */
+  readonly lanePlacement: string | undefined;
+  readonly error: string | undefined;
+}
+
+/** How the plugin is in the running hosts; `say` prints nothing if there is none. */
+export async function inspectRunning(stateDir: string, plugin: string): Promise<{ rows: RunningPlugin[]; say(terminal: Terminal): void }> {
+  const found = await inspectInHosts(stateDir, plugin);
+  const rows = found.map(({ pid, socket, plugin: report, error }): RunningPlugin => ({
+    pid,
+    socket,
+    status: report?.status,
+    lane: report?.lane,
+    lanePlacement: report?.lanePlacement,
+    error,
+  }));
+  const say = ({ line, paint }: Terminal): void => {
+    if (rows.length === 0) return;
+    line();
+    line(paint("bold", "Running"));
+    for (const row of rows) line(`  host ${row.pid}: ${placeOf(row)}`);
+  };
+  return { rows, say };
+}
+
+function placeOf({ status, lane, lanePlacement, error }: RunningPlugin): string {
+  if (error !== undefined) return `did not answer: ${oneLine(error, 1_000)}`;
+  if (status === undefined) return "does not have the plugin";
+  const place = lane === undefined || lanePlacement === undefined ? "" : `, lane ${lane}: ${oneLine(lanePlacement, 1_000)}`;
+  return `${oneLine(status, 100)}${place}`;
 }
 
 interface Words {

@@ -1,15 +1,15 @@
-/** Remarks that say the same about different names, as one remark with a count. */
+/** Diagnostics that say the same about different names, as one with a count. */
 
-/** What differs between remarks of one kind: a member of the api, or a quoted name. */
+/** What differs between diagnostics of one kind: a member of the api, or a quoted name. */
 const NAME = /\bapi(?:\.\w+)+|"[^"]*"/g;
 
-export function folded(remarks: readonly string[]): string[] {
+export function folded(diagnostics: readonly string[]): string[] {
   const kinds = new Map<string, { readonly first: string; readonly names: Set<string> }>();
-  for (const remark of remarks) {
-    const kind = remark.replaceAll(NAME, "…");
-    const known = kinds.get(kind) ?? { first: remark, names: new Set<string>() };
+  for (const one of diagnostics) {
+    const kind = one.replaceAll(NAME, "…");
+    const known = kinds.get(kind) ?? { first: one, names: new Set<string>() };
     kinds.set(kind, known);
-    known.names.add(remark.match(NAME)?.join(" ") ?? remark);
+    known.names.add(one.match(NAME)?.join(" ") ?? one);
   }
   return Array.from(kinds.values(), ({ first, names }) => {
     if (names.size === 1) return first;

@@ -1,5 +1,5 @@
 /**
- * Trusted side: the operator's yes, as a signature. Whoever can write to the server must not be able to install: a host applies only what
+ * Trusted side: the operator's yes, as a signature. Write access to the server must not be enough to install: a host applies only what
  * was signed by a key that its own configuration names. The signature covers the list of all entries by their digests, and a serial, so
  * that entries cannot be mixed and an older list cannot come back.
  */

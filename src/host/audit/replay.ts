@@ -24,15 +24,15 @@ const NOT_CALLED: Replayed = { saw: undefined, returned: undefined, changed: [] 
 
 /** For every call, in order. */
 export function replay(input: RunInput, calls: readonly Call[]): Replayed[] {
-  const { hook, plan, heard } = input;
-  const answers = heard && isFan(heard) ? undefined : answersOf(input, calls);
+  const { hook, plan, firstAnswers } = input;
+  const answers = firstAnswers && isFan(firstAnswers) ? undefined : answersOf(input, calls);
   // The gateway's own object may have changed since.
   const given = { ...input, event: JSON.parse(input.eventText) as Fields };
   const judge = hook.kind in JUDGES ? JUDGES[hook.kind as keyof typeof JUDGES] : undefined;
   let state: Merged<Handler> = start(given.event);
   return calls.map(({ error }, at) => {
     const handler = plan[at]!;
-    const step = answers ? answers.get(handler)?.step : (heard as ReadonlyMap<Handler, StepAnswer>).get(handler);
+    const step = answers ? answers.get(handler)?.step : (firstAnswers as ReadonlyMap<Handler, StepAnswer>).get(handler);
     if (!step) return NOT_CALLED;
     const { event: before } = state;
     const returned = step.status === "ok" && step.body !== "" ? step.body : undefined;
@@ -43,9 +43,9 @@ export function replay(input: RunInput, calls: readonly Call[]): Replayed[] {
 }
 
 /** How much text a replay reads. */
-export function replayChars({ eventText, heard, later }: RunInput): number {
+export function replayChars({ eventText, firstAnswers, later }: RunInput): number {
   let chars = eventText.length;
-  const first = heard === undefined ? [] : isFan(heard) ? [...heard.values()] : heard.steps;
+  const first = firstAnswers === undefined ? [] : isFan(firstAnswers) ? [...firstAnswers.values()] : firstAnswers.steps;
   for (const step of [...first, ...(later ?? []).flatMap(({ answers }) => answers.steps)]) chars += step?.body.length ?? 0;
   return chars;
 }
@@ -57,9 +57,9 @@ export interface Answered {
 }
 
 /** For sequential runs. The calls say which handlers ran, in order; the hops hold their answers. */
-export function answersOf({ plan, heard, startedMs, later = [] }: RunInput, calls: readonly Call[]): Map<Handler, Answered> {
+export function answersOf({ plan, firstAnswers, startedMs, later = [] }: RunInput, calls: readonly Call[]): Map<Handler, Answered> {
   const found = new Map<Handler, Answered>();
-  const first = heard && !isFan(heard) ? [{ answers: heard, at: 0, from: 0, sentMs: startedMs }] : [];
+  const first = firstAnswers && !isFan(firstAnswers) ? [{ answers: firstAnswers, at: 0, from: 0, sentMs: startedMs }] : [];
   const hops = [...first, ...later];
   let place = 0;
   for (const [index, { status }] of calls.entries()) {
@@ -73,8 +73,8 @@ export function answersOf({ plan, heard, startedMs, later = [] }: RunInput, call
   return found;
 }
 
-function isFan(heard: NonNullable<RunInput["heard"]>): heard is ReadonlyMap<Handler, StepAnswer> {
-  return heard instanceof Map;
+function isFan(firstAnswers: NonNullable<RunInput["firstAnswers"]>): firstAnswers is ReadonlyMap<Handler, StepAnswer> {
+  return firstAnswers instanceof Map;
 }
 
 /** Rewrites replace whole fields: those that are not the same object. */

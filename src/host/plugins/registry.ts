@@ -198,7 +198,7 @@ export class Registry {
 
   #switchedOff({ internal }: AnyHook, key: string): string | undefined {
     if (!internal || this.#hasInternal) return undefined;
-    return `nobody hears "${key}": internal events are switched off by hooks.internal.enabled`;
+    return `handlers of "${key}" are not called: internal events are switched off by hooks.internal.enabled`;
   }
 
   /** Why a plugin that asks for durable events does not get them; undefined: it does, or the operator knows that it does not. */

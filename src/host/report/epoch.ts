@@ -1,6 +1,6 @@
 /** Trusted side: moments of performance.now(), which costs less and never jumps, as milliseconds since 1970. */
 
-/** Below this, the clocks agree: a moment must not change between two readers. Above, somebody has set the clock, or the machine slept. */
+/** Below this, the clocks agree: a moment must not change between two readers. Above, the clock was set, or the machine slept. */
 const TOLERATED_MS = 100;
 
 let originMs = Date.now() - performance.now();

@@ -112,7 +112,7 @@ export class HostEvents {
     return CHANNELS[name].hasSubscribers;
   }
 
-  /** Takes a number for a fact that somebody may want to know later. */
+  /** Takes a number for a fact that a reader may ask for later. */
   number(): number {
     return ++this.seq;
   }

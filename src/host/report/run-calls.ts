@@ -1,5 +1,5 @@
 /**
- * Trusted side: when, where and how each call of a run was made, for whoever draws it. Lanes report how long calls took, not when they
+ * Trusted side: when, where and how each call of a run was made, for pages that draw it. Lanes report how long calls took, not when they
  * began, so that costs the calls nothing: the start is worked out here, when asked for. Within one hop it is exact but for the time
  * between two calls of the lane, which counts as before the first of them.
  */

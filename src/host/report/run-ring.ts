@@ -65,10 +65,10 @@ export class RunRing {
 }
 
 /** A result exists as text and, merged, as an object. */
-function answerBytes({ heard, later }: RunInput): number {
+function answerBytes({ firstAnswers, later }: RunInput): number {
   let chars = 0;
-  if (heard instanceof Map) for (const step of heard.values()) chars += step.body.length;
-  else if (heard && "steps" in heard) for (const step of heard.steps) chars += step?.body.length ?? 0;
+  if (firstAnswers instanceof Map) for (const step of firstAnswers.values()) chars += step.body.length;
+  else if (firstAnswers && "steps" in firstAnswers) for (const step of firstAnswers.steps) chars += step?.body.length ?? 0;
   if (later) for (const { answers } of later) for (const step of answers.steps) chars += step?.body.length ?? 0;
   return 4 * chars;
 }

@@ -38,7 +38,7 @@ export function fan(input: RunInput): Fan {
       });
     }),
     outcome: (answers) => {
-      input.heard = answers;
+      input.firstAnswers = answers;
       const reads = new Map<Handler, Read>();
       for (const [handler, call] of barred ?? []) reads.set(handler, { call, answer: undefined });
       for (const [handler, step] of answers) reads.set(handler, readAnswer(input, handler, step));

@@ -25,7 +25,7 @@ export interface RunInput extends Prepared {
    * The answers, for audit/replay.ts once the run is over: of a sequential run those to the first hop, of a parallel run each handler's. Only
    * a reference, so keeping it costs nothing.
    */
-  heard?: Answers | ReadonlyMap<Handler, StepAnswer> | undefined;
+  firstAnswers?: Answers | ReadonlyMap<Handler, StepAnswer> | undefined;
   /** What handlers want the user to approve, once all have answered. */
   asked?: Asked<Handler> | undefined;
   /**

@@ -135,7 +135,7 @@ export class Walk {
     const { steps } = answers;
     const first = this.#at;
     const offset = this.#offset;
-    if (this.#called.length === 0) input.heard = answers;
+    if (this.#called.length === 0) input.firstAnswers = answers;
     else (input.later ??= []).push({ answers, at: this.#called.length, from: first - offset, sentMs: this.#sentMs });
     if (answers.retry) (this.#retry ??= new Retry(this.#segments[this.#segmentAt] as Segment)).note(answers, first, offset);
     for (; this.#at < handlers.length && !this.#by; this.#at++) {

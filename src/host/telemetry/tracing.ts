@@ -19,7 +19,7 @@ import { contextOf, parentOf } from "./trace-parent.ts";
 export interface TelemetryOptions {
   /**
    * The span that a run belongs to, as a `traceparent`, for a gateway whose tracing does not use OpenTelemetry's active context. Called
-   * where no span is active. A text that is none is ignored.
+   * where no span is active. A text that is not a traceparent is ignored.
    */
   readonly parent?: (hook: string, event: unknown, context: unknown) => string | undefined;
   /** Origins that get a `traceparent` with plugins' requests. Default: none; a trace id is an identifier for a third party's server. */

@@ -49,11 +49,11 @@ export function readHeader(block: Buffer, at: number): TarHeader {
   if (!name || !prefix) throw refuse("has bytes after the end of its name");
   if (name.length === 0) throw refuse("has no name");
   if (!OTHER_NUMBERS.every(([start, length]) => isNumeric(block.subarray(start, start + length))))
-    throw refuse("has a number that is none");
+    throw refuse("has a number field that is not a number");
   const type = String.fromCharCode(block[156]!);
   // npm's reader skips such an entry, and then parses its content as headers.
   if (type !== "1" && type !== "2" && !isZero(block.subarray(TARGET_AT, TARGET_AT + 100)))
-    throw refuse("names the target of a link, and is that of no link");
+    throw refuse("names a link target but is not a link");
   return {
     name: prefix.length > 0 ? Buffer.concat([prefix, Buffer.from("/"), name]) : name,
     type,

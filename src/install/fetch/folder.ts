@@ -29,7 +29,7 @@ export async function copyFolder(from: string, into: string, { signal, without }
   const files: UnpackedFile[] = [];
   let bytes = 0;
   const root = await realpath(from);
-  // One that is not there cannot be met.
+  // A path that does not exist cannot be resolved, and the walk will not meet it.
   const leftOut = new Set(await Promise.all((without ?? []).map((path) => realpath(path).catch(() => path))));
   for await (const { path, isFolder, within } of walk(root, leftOut, signal)) {
     const { segments } = entryPath(`package/${path}`, isFolder ? "folder" : "file", ARCHIVE_LIMITS.depth);

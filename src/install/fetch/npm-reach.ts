@@ -19,10 +19,10 @@ export function keptToRegistries(config: unknown, env: Readonly<Record<string, s
   const found = settings.parse(config);
   const closed = ["git", "remote", "file", "directory"].map((kind) => `--allow-${kind}=none`);
   const always = [`--git=${NO_GIT}`];
-  // npm has these options since version 11; an older one would not mind them.
+  // npm has these options since version 11; an older one would ignore them.
   if ("allow-git" in found && "allow-remote" in found) return [...always, ...closed];
   if (found.proxy || found["https-proxy"] || PROXIES.some((name) => env[name])) throw new CreelError("ERR_INSTALL_OLD_NPM");
-  // To all hosts but the registries' through a proxy that is not there. Metadata comes from no other host.
+  // An older npm reaches all other hosts through a proxy that does not exist. Metadata comes from the registries only.
   const registries = Object.entries(found).filter(([key]) => key === "registry" || key.endsWith(":registry"));
   const hosts = registries.flatMap(([, address]) => (URL.canParse(String(address)) ? new URL(String(address)).hostname : []));
   return [...always, `--proxy=${NOWHERE}`, `--https-proxy=${NOWHERE}`, `--noproxy=${[...new Set(hosts)].join(",")}`];

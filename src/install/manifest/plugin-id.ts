@@ -99,10 +99,10 @@ const ALIKE: { readonly why: string; readonly holds: (id: string, other: string)
   { why: "differs only in dashes, dots and underscores", holds: (id, other) => bare(id) === bare(other) && scopeOf(id) === scopeOf(other) },
   { why: "has the same name in another scope", holds: (id, other) => bare(nameOf(id)) === bare(nameOf(other)) },
   { why: "has the other's scope as a part of its name", holds: (id, other) => bare(id) === bare(other) },
-  { why: "differs only in characters that look alike", holds: (id, other) => glance(id) === glance(other) },
+  { why: "differs only in characters that look alike", holds: (id, other) => lookalikeKey(id) === lookalikeKey(other) },
   {
     why: "has a name that looks the same, in another scope",
-    holds: (id, other) => glance(nameOf(id)) === glance(nameOf(other)),
+    holds: (id, other) => lookalikeKey(nameOf(id)) === lookalikeKey(nameOf(other)),
   },
   { why: "differs in one letter", holds: (id, other) => isNear(plain(id), plain(other)) },
 ];
@@ -118,7 +118,7 @@ const latin = (id: string): string =>
 const plain = (id: string): string => latin(id).toLowerCase();
 const bare = (id: string): string => plain(id).replaceAll(/[-_.@/]/g, "");
 
-function glance(id: string): string {
+function lookalikeKey(id: string): string {
   return GLANCES.reduce((text, [seen, read]) => text.replaceAll(seen, read), bare(id));
 }
 

@@ -49,7 +49,7 @@ function* plain(units: readonly OutputUnit[], schema: Schema): Generator<Misfit>
       // The validator takes a known property that does not fit for an additional one.
       if (known.includes(name)) at = endOfNested(units, at) - 1;
       else if (bound === false) {
-        yield { path: [...path, name], message: `is not a known key (${known.join(", ") || "there is none"})` };
+        yield { path: [...path, name], message: `is not a known key (${known.join(", ") || "no keys are allowed here"})` };
         at += 1;
       }
     } else if (keyword === "required" || keyword === "dependentRequired")

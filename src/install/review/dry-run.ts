@@ -37,9 +37,9 @@ const MAX_CHARS = 200;
 export async function dryRun(manifest: PluginManifest, bundle: PluginBundle, options: DryRunOptions): Promise<DryRun> {
   const { id, name, version, description, contracts } = manifest;
   const { isolation, sandbox, config, watchMs } = options;
-  // Before there is a host to ask: it speaks while it is loaded.
-  using log = heard("log");
-  using refused = heard("refused");
+  // Before the host opens: the plugin logs while it loads.
+  using log = collected("log");
+  using refused = collected("refused");
   await using host = await openHostWith(
     { isolation, lanes: 1, allowFailed: true, logger: silentLogger, config: { sandbox: { ...sandbox, spare: false } } },
     {
@@ -69,12 +69,12 @@ export async function dryRun(manifest: PluginManifest, bundle: PluginBundle, opt
   };
 }
 
-interface Heard<K extends keyof Facts> extends Disposable {
+interface Collected<K extends keyof Facts> extends Disposable {
   of(host: string): Facts[K][];
 }
 
-/** Channels are shared by the process: whose a fact is, it says itself. */
-function heard<K extends keyof Facts>(name: K): Heard<K> {
+/** Collects facts of one kind. All hosts of a process share the channels, so each fact names its host. */
+function collected<K extends keyof Facts>(name: K): Collected<K> {
   const facts: (Facts[K] & { host: string })[] = [];
   const listen = (fact: unknown): void => {
     if (facts.length < LIMITS.install.dryRunFacts) facts.push(fact as Facts[K] & { host: string });

@@ -108,7 +108,7 @@ export async function examine(source: Source, fetched: Fetched, options: Examine
   });
   if (report.error) {
     const tried = refused.length > 0 ? `; it tried: ${refused.join("; ")}` : "";
-    // It may be for want of it.
+    // Its configuration may be the reason why it failed.
     const wants = unfit.length > 0 ? `; ${unfit.join("; ")}` : "";
     throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: oneLine(`${report.error.message}${tried}${wants}`) });
   }

@@ -18,7 +18,7 @@ const modelCall = {
   ...contextWindow,
 };
 
-const exchange = { runId: z.string(), sessionId: z.string(), provider: z.string(), model: z.string() };
+const llmRequest = { runId: z.string(), sessionId: z.string(), provider: z.string(), model: z.string() };
 
 export const modelHooks = [
   defineHook({
@@ -77,7 +77,7 @@ export const modelHooks = [
     kind: "observe",
     summary: "What goes to the model: system prompt, prompt, history and tools.",
     event: z.looseObject({
-      ...exchange,
+      ...llmRequest,
       systemPrompt: text,
       prompt: z.string(),
       historyMessages: messages,
@@ -97,7 +97,7 @@ export const modelHooks = [
     kind: "observe",
     summary: "What came back from the model: its texts and the tokens it took.",
     event: z.looseObject({
-      ...exchange,
+      ...llmRequest,
       resolvedRef: text,
       harnessId: text,
       prompt: text,

@@ -69,6 +69,6 @@ function policyOf(hook: AnyHook, { hooks, plugins }: LastKnown, plugin: string |
   // A required plugin that does not serve and whose hooks are not known blocks every hook.
   if (asked.some(({ isRequired, hooks: own }) => isRequired && own.length === 0)) return failurePolicy(hook, true);
   if (policies.length > 0) return policies.includes("closed") ? "closed" : "open";
-  // Nobody listens: it passes as it does in this process. A run for one plugin that is not there does not.
+  // No plugin listens: it passes as it does in this process. A run for one plugin that is not there does not.
   return plugin === undefined && !hooks.includes(hook.name) ? "open" : failurePolicy(hook, false);
 }

@@ -1,6 +1,6 @@
 /**
  * Trusted side: the connection of a joined host. It is opened again when it was lost, and remembers what the host said last, what
- * listeners want and whether somebody offers to answer approvals.
+ * listeners want and whether a client offers to answer approvals.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";

@@ -7,20 +7,20 @@ export interface HarnessLine {
   readonly text: string;
 }
 
-type Heard = Facts["log"] & { readonly host: string };
+type LogLine = Facts["log"] & { readonly host: string };
 
 const LOG = channel("creel:log");
 
 export class HarnessLog {
   readonly lines: HarnessLine[] = [];
   /** Lines of all hosts of this process, until the harness knows its own. */
-  #early: Heard[] | undefined = [];
+  #early: LogLine[] | undefined = [];
   #host = "";
   #plugin = "";
   readonly #waiting = new Set<() => void>();
 
   constructor() {
-    LOG.subscribe(this.#hear);
+    LOG.subscribe(this.#receive);
   }
 
   follow(host: string, plugin: string): void {
@@ -28,11 +28,11 @@ export class HarnessLog {
     this.#plugin = plugin;
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const heard of early) this.#hear(heard);
+    for (const line of early) this.#receive(line);
   }
 
   close(): void {
-    LOG.unsubscribe(this.#hear);
+    LOG.unsubscribe(this.#receive);
   }
 
   /** The first line that matches, now or later. */
@@ -61,10 +61,10 @@ export class HarnessLog {
     return new Error(`no log line matches ${String(pattern)} after ${timeoutMs} ms; there ${said === "" ? "are none" : `are:${said}`}`);
   }
 
-  readonly #hear = (message: unknown): void => {
-    const heard = message as Heard;
-    if (this.#early) return void this.#early.push(heard);
-    const { host, plugin, level, text } = heard;
+  readonly #receive = (message: unknown): void => {
+    const line = message as LogLine;
+    if (this.#early) return void this.#early.push(line);
+    const { host, plugin, level, text } = line;
     if (host !== this.#host || plugin !== this.#plugin) return;
     this.lines.push({ level, text });
     for (const look of this.#waiting) look();

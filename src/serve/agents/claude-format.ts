@@ -2,7 +2,7 @@
  * Trusted side: the formats of Claude Code and of Codex, which took over Claude's wire format with fewer answers. A pass
  * is silence: "allow" would skip the user's own permission rules, and a guard must not widen them.
  */
-import type { AgentFormat, Bag, Fields, Moment, Verdict } from "./format.ts";
+import type { AgentFormat, Bag, Fields, Moment, HookDecision } from "./format.ts";
 
 const FIELDS: Fields = {
   session: "session_id",
@@ -34,18 +34,18 @@ const EVENTS = {
 
 /** `rewriting`: the decision that Claude's format wants beside `updatedInput`. */
 function answering(rewriting: "ask" | "allow") {
-  return (moment: Moment, hookEventName: string, verdict: Verdict): Bag | undefined => {
+  return (moment: Moment, hookEventName: string, decided: HookDecision): Bag | undefined => {
     const specific = (fields: Bag): Bag => ({ hookSpecificOutput: { hookEventName, ...fields } });
     if (moment === "before-tool") {
-      if (verdict.kind === "deny") return specific({ permissionDecision: "deny", permissionDecisionReason: verdict.reason });
-      const updated = "input" in verdict && verdict.input !== undefined ? { updatedInput: verdict.input } : {};
-      if (verdict.kind === "ask") return specific({ permissionDecision: "ask", permissionDecisionReason: verdict.reason, ...updated });
+      if (decided.kind === "deny") return specific({ permissionDecision: "deny", permissionDecisionReason: decided.reason });
+      const updated = "input" in decided && decided.input !== undefined ? { updatedInput: decided.input } : {};
+      if (decided.kind === "ask") return specific({ permissionDecision: "ask", permissionDecisionReason: decided.reason, ...updated });
       if ("updatedInput" in updated)
         return specific({ permissionDecision: rewriting, permissionDecisionReason: "Creel: a plugin changed the parameters", ...updated });
     }
-    if (verdict.kind === "deny" && moment === "prompt") return { decision: "block", reason: verdict.reason };
-    if (verdict.kind === "revise" && moment === "stop") return { decision: "block", reason: verdict.reason };
-    if (verdict.kind === "pass" && verdict.context !== undefined) return specific({ additionalContext: verdict.context });
+    if (decided.kind === "deny" && moment === "prompt") return { decision: "block", reason: decided.reason };
+    if (decided.kind === "revise" && moment === "stop") return { decision: "block", reason: decided.reason };
+    if (decided.kind === "pass" && decided.context !== undefined) return specific({ additionalContext: decided.context });
     return undefined;
   };
 }

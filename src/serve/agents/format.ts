@@ -1,6 +1,6 @@
 /**
  * Trusted side: how another agent's hooks look on the wire: which of its events are which moment, where a payload keeps
- * its fields, and how a verdict is written. A payload comes from the agent, and the model chose what is in it: only the
+ * its fields, and how a decision is written. A payload comes from the agent, and the model chose what is in it: only the
  * types that are checked here count. Light on purpose: `creel hook` starts a process per event.
  */
 import { CreelError } from "../../protocol/errors.ts";
@@ -30,7 +30,7 @@ export interface Reading {
 }
 
 /** `input`: all parameters, if a plugin changed some. */
-export type Verdict =
+export type HookDecision =
   | { readonly kind: "pass"; readonly input?: Bag | undefined; readonly context?: string | undefined }
   | { readonly kind: "ask"; readonly reason: string; readonly input?: Bag | undefined }
   | { readonly kind: "deny"; readonly reason: string }
@@ -58,7 +58,7 @@ export interface AgentFormat {
     readonly revise: boolean;
   };
   /** The JSON that the agent reads. Undefined: silence, which lets the agent's own rules decide. */
-  answer(moment: Moment, event: string, verdict: Verdict): Bag | undefined;
+  answer(moment: Moment, event: string, decided: HookDecision): Bag | undefined;
 }
 
 export function isBag(value: unknown): value is Bag {

@@ -1,12 +1,12 @@
 /**
- * Trusted side: runs Creel's hooks for one event of another agent, and makes a verdict of their outcomes. The host's
+ * Trusted side: runs Creel's hooks for one event of another agent, and makes one decision of their outcomes. The host's
  * answers are checked too: a client of the socket reads them from another process. An agent that cannot obey an answer
  * gets the stricter one: no "ask" becomes a denial, and so does a rewrite that cannot be applied.
  */
 import { CreelError } from "../../protocol/errors.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { isBag } from "./format.ts";
-import type { AgentFormat, Bag, Moment, Reading, Verdict } from "./format.ts";
+import type { AgentFormat, Bag, Moment, Reading, HookDecision } from "./format.ts";
 
 /** What is read of an outcome. */
 export interface HookOutcome {
@@ -26,7 +26,7 @@ export interface HookQuestion {
 }
 
 export interface HookRunner {
-  /** Nobody is asked: a run that asks for approvals ends as blocked, and its question is returned. */
+  /** No user is asked: a run that asks for approvals ends as blocked, and its question is returned. */
   run(hook: string, event: Bag, ctx: Bag): Promise<{ readonly outcome: HookOutcome; readonly question: HookQuestion | undefined }>;
   emit(hook: string, event: Bag, ctx: Bag): Promise<void>;
 }
@@ -45,9 +45,9 @@ interface Asked {
   readonly runner: HookRunner;
 }
 
-const PASS: Verdict = { kind: "pass" };
+const PASS: HookDecision = { kind: "pass" };
 
-const AT: Readonly<Record<Moment, (asked: Asked) => Promise<Verdict>>> = {
+const AT: Readonly<Record<Moment, (asked: Asked) => Promise<HookDecision>>> = {
   "before-tool": beforeTool,
   "after-tool": async ({ reading, ctx, runner }) => {
     const { toolName, params = {}, toolCallId, result, error, durationMs } = reading;
@@ -73,7 +73,7 @@ const AT: Readonly<Record<Moment, (asked: Asked) => Promise<Verdict>>> = {
 };
 
 /** Rejects if the host does not answer, or not as it should: see `refusal`. */
-export function judge(format: AgentFormat, moment: Moment, reading: Reading, runner: HookRunner): Promise<Verdict> {
+export function judge(format: AgentFormat, moment: Moment, reading: Reading, runner: HookRunner): Promise<HookDecision> {
   const { name: gateway } = format;
   const { session: sessionId = "unknown", cwd, turn } = reading;
   const sessionKey = `${gateway}:${sessionId}`;
@@ -81,7 +81,7 @@ export function judge(format: AgentFormat, moment: Moment, reading: Reading, run
   return AT[moment]({ format, reading, sessionId, sessionKey, ctx, runner });
 }
 
-async function stopped({ format, reading, sessionId, sessionKey, ctx, runner }: Asked): Promise<Verdict> {
+async function stopped({ format, reading, sessionId, sessionKey, ctx, runner }: Asked): Promise<HookDecision> {
   const { isRetry = false, lastMessage, transcript, turn, cwd } = reading;
   if (format.obeys.revise) {
     const more = given({ turnId: turn, cwd, transcriptPath: transcript, lastAssistantMessage: lastMessage });
@@ -96,7 +96,7 @@ async function stopped({ format, reading, sessionId, sessionKey, ctx, runner }: 
   return PASS;
 }
 
-async function beforeTool({ format, reading, ctx, runner }: Asked): Promise<Verdict> {
+async function beforeTool({ format, reading, ctx, runner }: Asked): Promise<HookDecision> {
   const { toolName, params = {}, toolCallId } = reading;
   const { outcome, question } = await runner.run("before_tool_call", { toolName, params, ...given({ toolCallId }) }, { ...ctx, toolName });
   const { decision, by, reason, result } = checked(outcome);
@@ -123,7 +123,7 @@ async function beforeTool({ format, reading, ctx, runner }: Asked): Promise<Verd
   };
 }
 
-async function prompted({ format: { obeys }, reading: { prompt = "" }, sessionKey, ctx, runner }: Asked): Promise<Verdict> {
+async function prompted({ format: { obeys }, reading: { prompt = "" }, sessionKey, ctx, runner }: Asked): Promise<HookDecision> {
   await runner.emit("message_received", { from: "user", content: prompt, sessionKey }, ctx);
   if (obeys.promptBlock) {
     const { outcome } = await runner.run("before_agent_run", { prompt, messages: [] }, ctx);
@@ -145,10 +145,10 @@ async function prompted({ format: { obeys }, reading: { prompt = "" }, sessionKe
 }
 
 /**
- * The verdict when Creel could not judge. SECURITY: what the agent would let pass is denied; what it cannot stop anyway,
+ * The decision when Creel could not judge. SECURITY: what the agent would let pass is denied; what it cannot stop anyway,
  * and the end of a turn, goes on. test/cli/hook/hook.test.ts
  */
-export function refusal({ obeys }: AgentFormat, moment: Moment, error: unknown): Verdict {
+export function refusal({ obeys }: AgentFormat, moment: Moment, error: unknown): HookDecision {
   if (moment !== "before-tool" && !(moment === "prompt" && obeys.promptBlock)) return PASS;
   return { kind: "deny", reason: `Creel has not checked this, so it is denied: ${explained(error)}` };
 }
@@ -166,7 +166,7 @@ interface CheckedOutcome {
   readonly result: Bag;
 }
 
-/** Throws: an outcome that is none decides nothing, so the caller denies. */
+/** Throws: a value that is not an outcome decides nothing, so the caller denies. */
 function checked(outcome: unknown): CheckedOutcome {
   if (!isBag(outcome) || typeof outcome.decision !== "string")
     throw new CreelError("ERR_SERVE_FRAME", { detail: "the answer is not an outcome" });

@@ -32,11 +32,11 @@ export const GEMINI_CLI: AgentFormat = {
     isRetry: "stop_hook_active",
   },
   obeys: { ask: false, rewrite: true, promptBlock: true, context: true, revise: true },
-  answer(moment, hookEventName, verdict) {
-    if (verdict.kind === "deny" || verdict.kind === "revise") return { decision: "deny", reason: verdict.reason };
-    if (verdict.kind === "pass" && verdict.input !== undefined) return { hookSpecificOutput: { hookEventName, tool_input: verdict.input } };
-    if (verdict.kind === "pass" && verdict.context !== undefined)
-      return { hookSpecificOutput: { hookEventName, additionalContext: verdict.context } };
+  answer(moment, hookEventName, decided) {
+    if (decided.kind === "deny" || decided.kind === "revise") return { decision: "deny", reason: decided.reason };
+    if (decided.kind === "pass" && decided.input !== undefined) return { hookSpecificOutput: { hookEventName, tool_input: decided.input } };
+    if (decided.kind === "pass" && decided.context !== undefined)
+      return { hookSpecificOutput: { hookEventName, additionalContext: decided.context } };
     return {};
   },
 };
@@ -67,9 +67,9 @@ export const CLINE: AgentFormat = {
     messageCount: "preCompact.conversationLength",
   },
   obeys: { ask: false, rewrite: false, promptBlock: true, context: true, revise: false },
-  answer(_moment, _event, verdict) {
-    if (verdict.kind === "deny") return { cancel: true, errorMessage: verdict.reason };
-    return { cancel: false, ...(verdict.kind === "pass" && verdict.context !== undefined && { contextModification: verdict.context }) };
+  answer(_moment, _event, decided) {
+    if (decided.kind === "deny") return { cancel: true, errorMessage: decided.reason };
+    return { cancel: false, ...(decided.kind === "pass" && decided.context !== undefined && { contextModification: decided.context }) };
   },
 };
 
@@ -96,9 +96,9 @@ export const GOOSE: AgentFormat = {
     lastMessage: "last_assistant_message",
   },
   obeys: { ask: false, rewrite: false, promptBlock: false, context: false, revise: true },
-  answer(moment, _event, verdict) {
+  answer(moment, _event, decided) {
     const canBlock = moment === "before-tool" || moment === "stop";
-    if (canBlock && (verdict.kind === "deny" || verdict.kind === "revise")) return { decision: "block", reason: verdict.reason };
+    if (canBlock && (decided.kind === "deny" || decided.kind === "revise")) return { decision: "block", reason: decided.reason };
     // Any other text on stdout reads as "no decision".
     return undefined;
   },
@@ -131,10 +131,10 @@ export const COPILOT_CLI: AgentFormat = {
   },
   // Its stop event does not say that it follows a revision, so a plugin could keep the agent going for ever.
   obeys: { ask: true, rewrite: true, promptBlock: false, context: false, revise: false },
-  answer(moment, _event, verdict) {
-    if (moment !== "before-tool" || verdict.kind === "revise") return undefined;
-    const modified = verdict.kind !== "deny" && verdict.input !== undefined ? { modifiedArgs: verdict.input } : undefined;
-    if (verdict.kind === "pass") return modified;
-    return { permissionDecision: verdict.kind, permissionDecisionReason: verdict.reason, ...modified };
+  answer(moment, _event, decided) {
+    if (moment !== "before-tool" || decided.kind === "revise") return undefined;
+    const modified = decided.kind !== "deny" && decided.input !== undefined ? { modifiedArgs: decided.input } : undefined;
+    if (decided.kind === "pass") return modified;
+    return { permissionDecision: decided.kind, permissionDecisionReason: decided.reason, ...modified };
   },
 };

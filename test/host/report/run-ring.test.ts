@@ -29,7 +29,7 @@ it("keeps fewer if they are large, and not even one that is too large by itself"
 it("counts what handlers answered, too", () => {
   const ring = new RunRing(100, 50_000);
   const steps = [{ status: "ok", body: "x".repeat(11_000), wallUs: 0, cpuUs: 0 }] as const;
-  ring.add(1, { ...input("r1"), heard: { steps } }, outcome, 0);
+  ring.add(1, { ...input("r1"), firstAnswers: { steps } }, outcome, 0);
   ring.add(2, { ...input("r2"), later: [{ answers: { steps }, at: 0, from: 0, sentMs: 0 }] }, outcome, 0);
   expect(ids(ring)).toEqual(["r2"]);
 });

@@ -1,27 +1,34 @@
 /**
- * `creel inspect`: one installed plugin, from the lock and the store. Compares its files with the lock; runs none of
- * its code.
+ * `creel inspect`: one installed plugin, from the lock and the store, and how it is in the hosts that run with that state folder. Compares
+ * its files with the lock; runs none of its code.
  */
 import { only, PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
 export const inspect = defineVerb({
   name: "inspect",
-  summary: "shows one installed plugin: its source, who accepted it, its hooks and permissions, and whether its files are intact",
+  summary:
+    "shows one installed plugin: its source, who accepted it, its hooks and permissions, whether its files are intact, and why it is in its lane",
   takes: "<id>",
   options: PROJECT_OPTIONS,
   examples: ["creel inspect weather", "creel inspect weather --json | jq .entry.accepted"],
   prints:
-    "the lock's `entry`, `permissions` as keys, `isRequired`, its `hooks` with what a failure of each means, the `review` it was accepted with, and `fault`, which is null if its files are intact",
+    "the lock's `entry`, `permissions` as keys, `isRequired`, its `hooks` with what a failure of each means, the `review` it was accepted with, and `fault`, which is null if its files are intact, and `running`: its `status`, `lane` and `lanePlacement` (why it is in that lane) in each host that `creel serve` runs with this state folder",
   exits: { ok: "it is installed and intact", failed: "it is not installed, or its files were changed" },
   async run({ values, positionals, isJson, out }) {
     const id = only("inspect", "one plugin, by its id", positionals, "creel inspect weather");
     const { findProject } = await import("../../plugins/project.ts");
     const { findInstalled } = await import("../../plugins/installed-plugin.ts");
     const { entryPage } = await import("../../plugins/entry-page.ts");
-    const found = await findInstalled(await findProject(values), id);
-    if (isJson) out.line(JSON.stringify(found, (_, value: unknown) => value ?? null, 2));
-    else entryPage(found, out);
+    const { inspectRunning } = await import("../../plugins/running-hosts.ts");
+    const project = await findProject(values);
+    const found = await findInstalled(project, id);
+    const running = await inspectRunning(project.state.dir, id);
+    if (isJson) out.line(JSON.stringify({ ...found, running: running.rows }, (_, value: unknown) => value ?? null, 2));
+    else {
+      entryPage(found, out);
+      running.say(out);
+    }
     return found.fault === undefined ? EXIT.ok : EXIT.failed;
   },
 });

@@ -176,7 +176,7 @@ export class Approvals {
     { signal, requestApproval }: AskingOptions,
   ): Promise<Settled> {
     const ask = requestApproval ?? this.#options.ask;
-    // Safe by default: a call that nobody can allow is blocked at once.
+    // Safe by default: a call that no approver can allow is blocked at once.
     if (!ask && !this.desk.isAttended) return NO_ROUTE;
     if (open.length > LIMITS.approval.requests)
       return {

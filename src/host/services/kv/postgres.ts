@@ -54,7 +54,7 @@ export class SharedDatabase {
   #awayUntilMs = 0;
   #isClosed = false;
 
-  /** Connects on first use: a host starts although its database is away. Throws when the client is missing or the URL is none. */
+  /** Connects on first use: a host starts although its database is away. Throws when the client is missing or the URL is not valid. */
   static async open(options: SharedDatabaseOptions): Promise<SharedDatabase> {
     return new SharedDatabase(options, await loadClient());
   }

@@ -12,7 +12,7 @@ import { withTimerSlack } from "../../../os/timer-slack.ts";
 import { portSync } from "../sync/sync-port.ts";
 import type { LaneUnit, StartUnit } from "../unit.ts";
 import type { startPool as StartPool } from "../../../sandbox/process/pool.ts";
-import type { StallDetector, startStallDetector as WatchGauges } from "../../../sandbox/process/stall-detector.ts";
+import type { StallDetector, startStallDetector as StartStallDetector } from "../../../sandbox/process/stall-detector.ts";
 
 /** Loads the sandbox. Gives the function that starts a unit. */
 export async function threadUnits(): Promise<StartUnit> {
@@ -23,7 +23,7 @@ export async function threadUnits(): Promise<StartUnit> {
   return (lanes) => startThreadUnit(lanes, startPool, startStallDetector);
 }
 
-function startThreadUnit(lanes: number, startPool: typeof StartPool, startStallDetector: typeof WatchGauges): LaneUnit {
+function startThreadUnit(lanes: number, startPool: typeof StartPool, startStallDetector: typeof StartStallDetector): LaneUnit {
   const channels = Array.from({ length: lanes }, () => ({
     main: new MessageChannel(),
     signals: new Int32Array(new SharedArrayBuffer(PORT_SIGNALS_BYTES)),

@@ -16,7 +16,7 @@ import { keep } from "./handles.ts";
  */
 export const turn: { call: number; drainTicks: (() => void) | undefined } = { call: 0, drainTicks: undefined };
 
-/** Starts a turn of that call, with a new allowance of log lines. */
+/** Starts a turn of that call, with a new quota of log lines. */
 export function beginTurn(callId: number): void {
   turn.call = callId;
   lines = 0;

@@ -180,7 +180,7 @@ export class Cell {
     this.#other = empty.entry("enter");
   }
 
-  /** Whoever can end its turns from outside gets to know its isolate. */
+  /** Registers the isolate with the stopper, which can end its turns from another thread. */
   guardBy(stopper: Stopper): void {
     stopper.add(this.#spec.cell, this.#isolate);
   }

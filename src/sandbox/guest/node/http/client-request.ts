@@ -107,7 +107,7 @@ export class ClientRequest extends OutgoingMessage {
       this.#clear();
       if (!this.destroyed) super.destroy();
     });
-    // Without a listener nobody would ever read it.
+    // Without a listener the response would never be read.
     if (!this.emit("response", message)) message.resume();
   }
 

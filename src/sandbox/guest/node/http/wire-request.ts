@@ -125,7 +125,7 @@ export class WireRequest extends OutgoingMessage {
     this.#isDone = true;
     const message = this.res!;
     message.complete = true;
-    // Nobody takes the connection over.
+    // No listener takes the connection over.
     if (!this.emit("upgrade", message, socket, Buffer.from(rest))) socket.destroy();
     message.push(null);
     super.destroy();

@@ -1,6 +1,6 @@
 /**
  * Inside the isolate: one run of deflate or inflate. The package pako is zlib in JavaScript; this drives it piece by
- * piece, so that no output is made before somebody takes it. All of it is paid from the cell's heap and CPU budgets.
+ * piece, so that no output is made before the reader takes it. All of it is paid from the cell's heap and CPU budgets.
  */
 import {
   zlibDeflate,

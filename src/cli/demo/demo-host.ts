@@ -12,14 +12,14 @@ import { silentLogger } from "../../host/report/silent-logger.ts";
 
 /** Long enough to be seen as a wait, short enough not to be one. */
 const APPROVER_MS = 300;
-/** A plugin's log lines may arrive a moment after its answer. The stage waits for them with its clock stopped. */
+/** A plugin's log lines may arrive a moment after its answer. The demo waits for them with its clock stopped. */
 const LATE_LOG_MS = 15;
 const ANSWER = "allow-once";
 /** Everything the host would log is in the timeline. */
 
 type Extra = { note?: () => string | undefined };
 
-export class Stage implements AsyncDisposable {
+export class DemoHost implements AsyncDisposable {
   readonly #host: Host;
   readonly #openMs: number;
   readonly #startedMs = performance.now();
@@ -31,7 +31,7 @@ export class Stage implements AsyncDisposable {
   #stoppedMs = 0;
   tell: (step: Step) => void = () => {};
 
-  static async open(isolation: "process" | "thread", plugins: readonly PluginSpec[]): Promise<Stage> {
+  static async open(isolation: "process" | "thread", plugins: readonly PluginSpec[]): Promise<DemoHost> {
     const startedMs = performance.now();
     const approvals = new Map<string, HookStep["approval"]>();
     const requestApproval = async ({ runId, title, description, requests }: ApprovalQuestion): Promise<typeof ANSWER> => {
@@ -48,7 +48,7 @@ export class Stage implements AsyncDisposable {
       gateway: { requestApproval },
       logger: silentLogger,
     });
-    return new Stage(host, performance.now() - startedMs, approvals);
+    return new DemoHost(host, performance.now() - startedMs, approvals);
   }
 
   private constructor(host: Host, openMs: number, approvals: Map<string, HookStep["approval"]>) {
