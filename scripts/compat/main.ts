@@ -39,6 +39,7 @@ const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "results.json");
 const PAGE = join(HERE, "../../docs/reference/compatibility.md");
 const AT_ONCE = 2;
+const AT = new Date().toISOString().slice(0, 10);
 /** What a machine with too much to do says, and not the plugin: tried again, this often. */
 const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded|took more than \d+ ms/;
 const TRIES = 4;
@@ -111,7 +112,7 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
         attempt(one, root).catch((error: unknown): Omit<Result, "version"> => ({ status: "refused", why: sentence(error) }));
       let found = await once();
       for (let tries = 1; tries < TRIES && OVERLOADED.test(found.why ?? ""); tries++) found = await once();
-      results[kind][one.name] = { version: one.version, ...found };
+      results[kind][one.name] = { version: one.version, ...found, at: AT };
       // At once: a pass over all of them takes long, and may be ended.
       if (options.update) write();
       const last = before[kind][one.name];

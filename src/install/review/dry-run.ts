@@ -36,7 +36,7 @@ export interface DryRunOptions {
 const MAX_LINES = 20;
 const MAX_CHARS = 200;
 
-export async function dryRun(manifest: PluginManifest, bundle: PluginBundle, options: DryRunOptions): Promise<DryRun> {
+async function dryRun(manifest: PluginManifest, bundle: PluginBundle, options: DryRunOptions): Promise<DryRun> {
   const { id, name, version, description, contracts } = manifest;
   const { isolation, sandbox, config, watchMs } = options;
   // Before there is a host to ask: it speaks while it is loaded.
