@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { install } from "../../src/install/install.ts";
 import { configSchemaOf } from "../../src/install/manifest/config-schema.ts";
-import { standIns } from "../../src/install/review/stand-in.ts";
+import { sampleConfigs } from "../../src/install/review/sample-config.ts";
 import { CATALOG } from "../../src/protocol/catalog.ts";
 import type { AnyHook } from "../../src/protocol/catalog.ts";
 import { sampleContext, sampleEvent } from "../../src/protocol/rules/samples.ts";
@@ -32,7 +32,7 @@ export async function tryPlugin(source: string, root: string): Promise<Omit<Resu
     // As the review was made: one that needs configuration has sample values.
     const manifest = (await state.loadEntry(entry!)).manifest as Record<string, unknown>;
     const needs = review.remarks.some((remark) => remark.startsWith("it needs configuration"));
-    const configs = needs ? standIns(configSchemaOf(manifest), {}).toReversed() : [{}];
+    const configs = needs ? sampleConfigs(configSchemaOf(manifest), {}).toReversed() : [{}];
     await using host = await openHost({
       lanes: 1,
       allowFailed: true,

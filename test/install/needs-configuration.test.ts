@@ -1,7 +1,7 @@
 /** A plugin that throws while it registers because it is not configured can be installed, and its review says what it needs. */
 import { describe, expect, it } from "vitest";
 import { examine } from "../../src/cli/check/examine.ts";
-import { standIns } from "../../src/install/review/stand-in.ts";
+import { sampleConfigs } from "../../src/install/review/sample-config.ts";
 import { openHost } from "../../src/sdk/open-host.ts";
 import { silentLogger } from "../../src/host/report/silent-logger.ts";
 import { operator, pluginFolder } from "./pipeline.ts";
@@ -65,19 +65,19 @@ describe("a plugin that is not configured", () => {
   });
 });
 
-describe("stand-ins for a configuration", () => {
+describe("sample configurations", () => {
   it("have first what is required, then everything, and keep what the operator set", () => {
-    expect(standIns({ schema }, {})).toEqual([
+    expect(sampleConfigs({ schema }, {})).toEqual([
       { baseUrl: "https://sample.invalid/" },
       { baseUrl: "https://sample.invalid/", agents: { sample: "sample" } },
     ]);
-    expect(standIns({ schema }, { baseUrl: "mine" })).toEqual([{ baseUrl: "mine", agents: { sample: "sample" } }]);
-    expect(standIns(undefined, {})).toEqual([]);
+    expect(sampleConfigs({ schema }, { baseUrl: "mine" })).toEqual([{ baseUrl: "mine", agents: { sample: "sample" } }]);
+    expect(sampleConfigs(undefined, {})).toEqual([]);
   });
 
   it("of a schema without end have an end", () => {
     const properties: Record<string, unknown> = {};
     for (let at = 0; at < 40; at += 1) properties[`p${at}`] = { type: "object", properties };
-    expect(JSON.stringify(standIns({ schema: { type: "object", properties } }, {})).length).toBeLessThan(500_000);
+    expect(JSON.stringify(sampleConfigs({ schema: { type: "object", properties } }, {})).length).toBeLessThan(500_000);
   });
 });

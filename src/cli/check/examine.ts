@@ -9,7 +9,7 @@ import { requestedPermissionsOf, unrequestedPermissionsOf } from "../../install/
 import type { RequestedPermission } from "../../install/review/requested-permissions.ts";
 import { configSchemaOf } from "../../install/manifest/config-schema.ts";
 import { needsWords } from "../../install/review/examine.ts";
-import { standIns } from "../../install/review/stand-in.ts";
+import { sampleConfigs } from "../../install/review/sample-config.ts";
 import type { PluginHooksConfig, PluginManifest } from "../../protocol/config/config.ts";
 import { openHost } from "../../sdk/open-host.ts";
 import type { PluginReport } from "../../host/report/inspect.ts";
@@ -106,7 +106,7 @@ function requestedOf(
   return requestedPermissionsOf(manifest, names, scan, bundle.builtins).filter(({ from }) => from !== "scan");
 }
 
-/** As `creel install` tries it: a plugin that throws for want of configuration is tried with stand-ins. */
+/** As `creel install` tries it: a plugin that throws for want of configuration is tried with sample values. */
 async function configuredVisit(
   path: string,
   manifest: PluginManifest,
@@ -114,7 +114,7 @@ async function configuredVisit(
 ): Promise<{ report: PluginReport; needs: string[] }> {
   const report = await visit(path, manifest.id, hooks, {});
   if (report.error?.code !== "ERR_PLUGIN_LOAD") return { report, needs: [] };
-  for (const config of standIns(configSchemaOf(manifest), {})) {
+  for (const config of sampleConfigs(configSchemaOf(manifest), {})) {
     const next = await visit(path, manifest.id, hooks, config);
     if (!next.error) return { report: next, needs: [needsWords(manifest.id, report.error.message)] };
   }

@@ -13,7 +13,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { openHostWith } from "../../sdk/open-host.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
 import type { ConfigSchema } from "../manifest/config-schema.ts";
-import { standIns } from "./stand-in.ts";
+import { sampleConfigs } from "./sample-config.ts";
 
 export interface DryRun {
   readonly report: PluginReport;
@@ -77,7 +77,7 @@ export interface ConfiguredRun extends DryRun {
 }
 
 /**
- * A plugin that throws because it is not configured is tried with stand-ins for what its configSchema names, so that
+ * A plugin that throws because it is not configured is tried with sample values for what its configSchema names, so that
  * its review shows what it will register. SECURITY: only what it registered here can be accepted, and a host judges it
  * by its real configuration. test/install/needs-configuration.test.ts
  */
@@ -91,7 +91,7 @@ export async function configuredRun(
   const { error } = first.report;
   // Its own throw, and no limit or crash.
   if (error?.code !== "ERR_PLUGIN_LOAD") return { ...first, needsConfiguration: undefined };
-  for (const config of standIns(schema, options.config)) {
+  for (const config of sampleConfigs(schema, options.config)) {
     const next = await dryRun(manifest, bundle, { ...options, config });
     if (!next.report.error) return { ...next, needsConfiguration: error.message };
   }

@@ -13,7 +13,7 @@ const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 
 /** The operator's configuration with what the schema requires, then with everything it names. Empty: there is no schema. */
-export function standIns(schema: ConfigSchema | undefined, config: Fields): Record<string, unknown>[] {
+export function sampleConfigs(schema: ConfigSchema | undefined, config: Fields): Record<string, unknown>[] {
   if (!schema || "fault" in schema) return [];
   const texts = new Set([JSON.stringify(config)]);
   return [false, true].flatMap((isWhole) => {
