@@ -1,7 +1,7 @@
 /**
  * `npm run compat`: installs the public plugins and packages of list.json at their pinned versions, makes each do
  * something real inside the sandbox, and prints full, reduced or refused with the reason. Fails if one has become worse
- * than results.json says; `--update` writes results.json and the page in docs. `--only <name>` tries one. Runs no
+ * than results.json says; `--update` writes results.json and the page in docs. `--only <names>` tries these, in their order. Runs no
  * script of a package. `--workspace <folder>` keeps what npm downloads for the next time. `--checkouts <folder>` tries
  * the repositories of the list, too, which lie there as `owner+name` at their commits.
  */
@@ -39,8 +39,9 @@ const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "results.json");
 const PAGE = join(HERE, "../../docs/reference/compatibility.md");
 const AT_ONCE = 2;
+const AT = new Date().toISOString().slice(0, 10);
 /** What a machine with too much to do says, and not the plugin: tried again, this often. */
-const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded/;
+const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded|took more than \d+ ms/;
 const TRIES = 4;
 
 const { values: options } = parseArgs({
@@ -51,35 +52,26 @@ const before: Results = existsSync(RESULTS)
   ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results)
   : { plugins: {}, repositories: {}, packages: {} };
 const workspace = options.workspace ?? mkdtempSync(join(tmpdir(), "creel-compat-"));
-const isWanted = ({ name }: { name: string }): boolean => options.only === undefined || options.only === name;
+const only = options.only?.split(",");
+function wanted<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
+  return only ? only.flatMap((name) => all.filter((one) => one.name === name)) : all;
+}
 
+const results: Record<keyof Results, Record<string, Result>> = { plugins: {}, repositories: {}, packages: {} };
 const server = await startServer();
 let worse = 0;
 try {
-  const packages = await tryAll(list.packages.filter(isWanted), before.packages, tryPackage, await downloaded());
-  const plugins = await tryAll(
-    list.plugins.filter(isWanted),
-    before.plugins,
-    ({ name, version }, root) => tryPlugin(`${name}@${version}`, root),
-    workspace,
-  );
+  const packages = wanted(list.packages);
+  await tryAll("packages", packages, tryPackage, packages.length > 0 ? await downloaded() : workspace);
+  await tryAll("plugins", wanted(list.plugins), ({ name, version }, root) => tryPlugin(`${name}@${version}`, root), workspace);
   const { checkouts } = options;
-  const repositories = await tryAll(
-    checkouts === undefined ? [] : list.repositories.filter(isWanted),
-    before.repositories,
-    ({ name }, root) => tryPlugin(join(checkouts!, name.replace("/", "+")), root),
-    workspace,
-  );
-  const results: Results = { plugins, repositories, packages };
-  if (options.update) {
-    const merged = {
-      plugins: { ...before.plugins, ...plugins },
-      repositories: { ...before.repositories, ...repositories },
-      packages: { ...before.packages, ...packages },
-    };
-    writeFileSync(RESULTS, `${JSON.stringify(merged, undefined, 2)}\n`);
-    writeFileSync(PAGE, compatPage(merged));
-  }
+  if (checkouts !== undefined)
+    await tryAll(
+      "repositories",
+      wanted(list.repositories),
+      ({ name }, root) => tryPlugin(join(checkouts, name.replace("/", "+")), root),
+      workspace,
+    );
   for (const [kind, found] of Object.entries(results)) {
     const count = (status: string): number => Object.values(found).filter((one) => one.status === status).length;
     console.log(`${kind}: ${STATUSES.map((status) => `${count(status)} ${status}`).join(", ")}`);
@@ -94,8 +86,8 @@ async function downloaded(): Promise<string> {
   const root = join(workspace, "packages");
   mkdirSync(root, { recursive: true });
   // A folder that is kept has all of them.
-  const wanted = options.workspace === undefined ? list.packages.filter(isWanted) : list.packages;
-  const dependencies = Object.fromEntries(wanted.map(({ name, version }) => [name, version]));
+  const needed = options.workspace === undefined ? wanted(list.packages) : list.packages;
+  const dependencies = Object.fromEntries(needed.map(({ name, version }) => [name, version]));
   const manifest = JSON.stringify({ name: "compat", private: true, type: "module", dependencies });
   // Written once npm is done: a download that was interrupted is made again.
   const done = join(root, "downloaded.json");
@@ -108,12 +100,11 @@ async function downloaded(): Promise<string> {
 }
 
 async function tryAll<T extends { readonly name: string; readonly version: string }>(
+  kind: keyof Results,
   all: readonly T[],
-  known: Readonly<Record<string, Result>>,
   attempt: (one: T, root: string) => Promise<Omit<Result, "version">>,
   root: string,
-): Promise<Record<string, Result>> {
-  const results: Record<string, Result> = {};
+): Promise<void> {
   const waiting = [...all];
   const worker = async (): Promise<void> => {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
@@ -121,8 +112,10 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
         attempt(one, root).catch((error: unknown): Omit<Result, "version"> => ({ status: "refused", why: sentence(error) }));
       let found = await once();
       for (let tries = 1; tries < TRIES && OVERLOADED.test(found.why ?? ""); tries++) found = await once();
-      results[one.name] = { version: one.version, ...found };
-      const last = known[one.name];
+      results[kind][one.name] = { version: one.version, ...found, at: AT };
+      // At once: a pass over all of them takes long, and may be ended.
+      if (options.update) write();
+      const last = before[kind][one.name];
       const isWorse = last !== undefined && STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status);
       if (isWorse) worse += 1;
       console.log(
@@ -131,7 +124,16 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
+}
+
+function write(): void {
+  const merged: Results = {
+    plugins: { ...before.plugins, ...results.plugins },
+    repositories: { ...before.repositories, ...results.repositories },
+    packages: { ...before.packages, ...results.packages },
+  };
+  writeFileSync(RESULTS, `${JSON.stringify(merged, undefined, 2)}\n`);
+  writeFileSync(PAGE, compatPage(merged));
 }
 
 /** A plugin of a few lines around the package. */

@@ -5,6 +5,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { install } from "../../src/install/install.ts";
+import { configSchemaOf } from "../../src/install/manifest/config-schema.ts";
+import { sampleConfigs } from "../../src/install/review/sample-config.ts";
 import { CATALOG } from "../../src/protocol/catalog.ts";
 import type { AnyHook } from "../../src/protocol/catalog.ts";
 import { sampleContext, sampleEvent } from "../../src/protocol/rules/samples.ts";
@@ -19,21 +21,31 @@ const HOOKS = { allowConversationAccess: true, allowInstallDecisions: true, allo
 export async function tryPlugin(source: string, root: string): Promise<Omit<Result, "version">> {
   const dir = mkdtempSync(join(root, "state-"));
   try {
-    const { review } = await install(source, {
-      state: openState(dir),
+    const state = openState(dir);
+    const { review, entry } = await install(source, {
+      state,
       config: {},
       base: dir,
       by: "compat",
       decide: async ({ permissions }) => ({ isAccepted: true, keys: new Set(permissions.map(({ key }) => key)) }),
     });
+    // As the review was made: one that needs configuration has sample values.
+    const manifest = (await state.loadEntry(entry!)).manifest as Record<string, unknown>;
+    const needs = review.remarks.some((remark) => remark.startsWith("it needs configuration"));
+    const configs = needs ? sampleConfigs(configSchemaOf(manifest), {}).toReversed() : [{}];
     await using host = await openHost({
       lanes: 1,
       allowFailed: true,
       logger: QUIET,
-      config: { stateDir: dir, sandbox: { spare: false }, plugins: { load: { lazy: false }, entries: { [review.id]: { hooks: HOOKS } } } },
+      config: {
+        stateDir: dir,
+        sandbox: { spare: false },
+        plugins: { load: { lazy: false }, entries: { [review.id]: { hooks: HOOKS, config: configs[0] } } },
+      },
     });
     const { error, diagnostics, hooks } = host.inspect(review.id);
     if (error) return { status: "refused", why: error.message };
+    const configured = needs ? { why: "needs configuration; tried with sample values" } : {};
     const failed: string[] = [];
     for (const { hook } of hooks) {
       const about = (CATALOG as unknown as Record<string, AnyHook>)[hook];
@@ -43,7 +55,7 @@ export async function tryPlugin(source: string, root: string): Promise<Omit<Resu
     }
     if (failed.length > 0) return { status: "reduced", why: failed.join("; ") };
     const absent = absentOf(diagnostics);
-    return absent.length > 0 ? { status: "reduced", why: `without ${absent.join(", ")}` } : { status: "full" };
+    return absent.length > 0 ? { status: "reduced", why: `without ${absent.join(", ")}` } : { status: "full", ...configured };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

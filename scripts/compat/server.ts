@@ -19,6 +19,8 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   "/pinecone/indexes": { indexes: [] },
   "/mistral/v1/models": { object: "list", data: [] },
   "/upstash": { result: "v" },
+  "/posthog/batch": { status: "Ok" },
+  "/linear": { data: { viewer: { id: "u", name: "me" } } },
   "/hf": [{ generated_text: "hi" }],
 };
 

@@ -90,7 +90,7 @@ export const names: Hostile[] = [
   ["a name that ends with a space", "ERR_ARCHIVE_NAME", tar(good, file("package/a.js "))],
   ["a folder of three dots", "ERR_ARCHIVE_NAME", tar(good, file("package/.../a.js"))],
   ["a name that begins with .", "ERR_ARCHIVE_NAME", tar(good, file("./package/a.js"))],
-  ["the same file with and without . in its path", "ERR_ARCHIVE_COLLISION", tar(good, file("package/./index.js"))],
+  ["the same file with and without . in its path, with other content", "ERR_ARCHIVE_COLLISION", tar(good, file("package/./index.js"))],
   ["a way out behind .", "ERR_ARCHIVE_PATH", tar(good, file("package/./../a.js"))],
   ["a name with an empty part", "ERR_ARCHIVE_NAME", tar(good, file("package//a.js"))],
   ["an empty name", "ERR_ARCHIVE_FORMAT", tar(good, file(""))],

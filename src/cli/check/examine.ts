@@ -7,7 +7,10 @@ import { requestsByKey } from "../../protocol/config/permissions.ts";
 import { bundleAndScan } from "../../bundler/bundle.ts";
 import { requestedPermissionsOf, unrequestedPermissionsOf } from "../../install/review/requested-permissions.ts";
 import type { RequestedPermission } from "../../install/review/requested-permissions.ts";
-import type { PluginManifest } from "../../protocol/config/config.ts";
+import { configSchemaOf } from "../../install/manifest/config-schema.ts";
+import { needsWords } from "../../install/review/examine.ts";
+import { sampleConfigs } from "../../install/review/sample-config.ts";
+import type { PluginHooksConfig, PluginManifest } from "../../protocol/config/config.ts";
 import { openHost } from "../../sdk/open-host.ts";
 import type { PluginReport } from "../../host/report/inspect.ts";
 import { findPlugin } from "../../discovery/manifest.ts";
@@ -49,9 +52,9 @@ export async function examine(path: string, mode: TypesMode): Promise<Findings> 
   const { root, entry, adapter, manifest } = await findPlugin(path);
   // The sandbox has no grants, but conversation hooks may register, so that the check sees them.
   const hooks = { allowConversationAccess: true, allowInstallDecisions: true };
-  const [types, report, scanned] = await Promise.all([
+  const [types, { report, needs }, scanned] = await Promise.all([
     checkTypes(root, entry, mode),
-    visit(path, manifest.id, hooks),
+    configuredVisit(path, manifest, hooks),
     // A plugin that does not bundle is reported by the visit.
     bundleAndScan(root, entry, adapter).catch(() => undefined),
   ]);
@@ -74,7 +77,7 @@ export async function examine(path: string, mode: TypesMode): Promise<Findings> 
     unrequested: scanned ? unrequestedPermissionsOf(manifest, scanned.scan, scanned.bundle.builtins) : [],
     types: { isChecked: types.isChecked, by: types.by },
     problems,
-    remarks: [...report.diagnostics, ...(manifest.permissions ? await oldForm(root, permissions) : [])],
+    remarks: [...needs, ...report.diagnostics, ...(manifest.permissions ? await oldForm(root, permissions) : [])],
   };
 }
 
@@ -103,17 +106,28 @@ function requestedOf(
   return requestedPermissionsOf(manifest, names, scan, bundle.builtins).filter(({ from }) => from !== "scan");
 }
 
-async function visit(
+/** As `creel install` tries it: a plugin that throws for want of configuration is tried with sample values. */
+async function configuredVisit(
   path: string,
-  id: string,
-  hooks: { allowConversationAccess: boolean; allowInstallDecisions: boolean },
-): Promise<PluginReport> {
+  manifest: PluginManifest,
+  hooks: PluginHooksConfig,
+): Promise<{ report: PluginReport; needs: string[] }> {
+  const report = await visit(path, manifest.id, hooks, {});
+  if (report.error?.code !== "ERR_PLUGIN_LOAD") return { report, needs: [] };
+  for (const config of sampleConfigs(configSchemaOf(manifest), {})) {
+    const next = await visit(path, manifest.id, hooks, config);
+    if (!next.error) return { report: next, needs: [needsWords(manifest.id, report.error.message)] };
+  }
+  return { report, needs: [] };
+}
+
+async function visit(path: string, id: string, hooks: PluginHooksConfig, config: Record<string, unknown>): Promise<PluginReport> {
   await using host = await openHost({
     lanes: 1,
     allowFailed: true,
     logger: silentLogger,
     config: { sandbox: { spare: false } },
-    plugins: [{ path, hooks }],
+    plugins: [{ path, hooks, config }],
   });
   return host.inspect(id);
 }

@@ -175,7 +175,8 @@ async function* counted(reader: ByteReader, count: Count): AsyncGenerator<Buffer
 
 async function readEntries(reader: ByteReader, limits: ArchiveLimits, staging: string | undefined): Promise<UnpackedFile[]> {
   const tree = new ArchiveTree(limits.entries);
-  const files: UnpackedFile[] = [];
+  const files = new Map<string, UnpackedFile>();
+  let repeats = 0;
   let root: string | undefined;
   let left = limits.unpackedBytes;
   for await (const entry of readTar(reader)) {
@@ -191,12 +192,29 @@ async function readEntries(reader: ByteReader, limits: ArchiveLimits, staging: s
     // Known before a byte of it is read.
     left -= entry.bytes;
     if (left < 0) throw new CreelError("ERR_ARCHIVE_LIMIT", { limit: limits.unpackedBytes, what: "bytes when it is unpacked" });
+    const name = path.segments.join("/");
+    const first = entry.kind === "file" ? files.get(name) : undefined;
+    if (first) {
+      if (++repeats > limits.entries) throw new CreelError("ERR_ARCHIVE_LIMIT", { limit: limits.entries, what: "files and folders" });
+      await expectSame(entry, first);
+      continue;
+    }
     const folders = tree.add(path.segments, entry.kind);
     if (staging !== undefined) for (const folder of folders) create(entry, () => mkdirSync(join(staging, folder), { mode: 0o700 }));
-    if (entry.kind === "file") files.push(await readFile(entry, path.segments.join("/"), staging));
+    if (entry.kind === "file") files.set(name, await readFile(entry, name, staging));
   }
-  if (files.length === 0) throw new CreelError("ERR_ARCHIVE_EMPTY");
-  return files;
+  if (files.size === 0) throw new CreelError("ERR_ARCHIVE_EMPTY");
+  return [...files.values()];
+}
+
+/**
+ * Old versions of npm write the file that `main` names twice, as `./dist/index.js` and as `dist/index.js`. SECURITY: the
+ * second has to be the same, byte for byte: tools differ in which one they keep. test/install/archive/archives.test.ts
+ */
+async function expectSame(entry: TarEntry, { path, sha512 }: UnpackedFile): Promise<void> {
+  if ((await readFile(entry, path, undefined)).sha512 === sha512) return;
+  const detail = "the name occurs twice, with different content";
+  throw new CreelError("ERR_ARCHIVE_COLLISION", { entry: printable(entry.name), other: printable(path), detail });
 }
 
 /**

@@ -160,8 +160,8 @@ async function bringDependencies(
     const into = join(root, path);
     await mkdir(into, { recursive: true, mode: 0o700 });
     const unpacked = await unpackInto(paths.get(`${name}@${version}`)!, into, options.signal).catch((error: unknown) => {
-      if (!(error instanceof CreelError) || (error.code !== "ERR_ARCHIVE_LIMIT" && error.code !== "ERR_ARCHIVE_NATIVE")) throw error;
-      const { what, entry } = error.params;
+      const { what, entry } = error instanceof CreelError ? error.params : {};
+      if (!(error instanceof CreelError) || (what === undefined && entry === undefined)) throw error;
       const whose = oneLine(`${name}@${version}`, 300);
       throw new CreelError(error.code, {
         ...error.params,

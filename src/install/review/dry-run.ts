@@ -12,6 +12,8 @@ import type { CreelConfig, PluginManifest } from "../../protocol/config/config.t
 import { LIMITS } from "../../protocol/limits.ts";
 import { openHostWith } from "../../sdk/open-host.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
+import type { ConfigSchema } from "../manifest/config-schema.ts";
+import { sampleConfigs } from "./sample-config.ts";
 
 export interface DryRun {
   readonly report: PluginReport;
@@ -34,7 +36,7 @@ export interface DryRunOptions {
 const MAX_LINES = 20;
 const MAX_CHARS = 200;
 
-export async function dryRun(manifest: PluginManifest, bundle: PluginBundle, options: DryRunOptions): Promise<DryRun> {
+async function dryRun(manifest: PluginManifest, bundle: PluginBundle, options: DryRunOptions): Promise<DryRun> {
   const { id, name, version, description, contracts } = manifest;
   const { isolation, sandbox, config, watchMs } = options;
   // Before the host opens: the plugin logs while it loads.
@@ -67,6 +69,33 @@ export async function dryRun(manifest: PluginManifest, bundle: PluginBundle, opt
     log: few(log.of(host.id).map(({ level, text }) => `${level}: ${text}`)),
     refused: few(refused.of(host.id).map(({ message }) => message)),
   };
+}
+
+export interface ConfiguredRun extends DryRun {
+  /** It registers, but not as it is configured: what it said. */
+  readonly needsConfiguration: string | undefined;
+}
+
+/**
+ * A plugin that throws because it is not configured is tried with sample values for what its configSchema names, so that
+ * its review shows what it will register. SECURITY: only what it registered here can be accepted, and a host judges it
+ * by its real configuration. test/install/needs-configuration.test.ts
+ */
+export async function configuredRun(
+  manifest: PluginManifest,
+  bundle: PluginBundle,
+  options: DryRunOptions,
+  schema: ConfigSchema | undefined,
+): Promise<ConfiguredRun> {
+  const first = await dryRun(manifest, bundle, options);
+  const { error } = first.report;
+  // Its own throw, and no limit or crash.
+  if (error?.code !== "ERR_PLUGIN_LOAD") return { ...first, needsConfiguration: undefined };
+  for (const config of sampleConfigs(schema, options.config)) {
+    const next = await dryRun(manifest, bundle, { ...options, config });
+    if (!next.report.error) return { ...next, needsConfiguration: error.message };
+  }
+  return { ...first, needsConfiguration: undefined };
 }
 
 interface Collected<K extends keyof Facts> extends Disposable {

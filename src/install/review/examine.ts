@@ -29,7 +29,7 @@ import { isPacked, readPacked } from "../pack/packed-plugin.ts";
 import { packageFindings } from "../manifest/package-findings.ts";
 import type { InstallFinding } from "../manifest/package-findings.ts";
 import { checkedInstallId } from "../manifest/plugin-id.ts";
-import { dryRun } from "./dry-run.ts";
+import { configuredRun } from "./dry-run.ts";
 import { changesOf, REVIEW, review as reviewSchema, reviewHooks, scanOf } from "./review.ts";
 import type { Review } from "./review.ts";
 import { SIGNATURE, signedBy } from "../manifest/signature.ts";
@@ -100,16 +100,21 @@ export async function examine(source: Source, fetched: Fetched, options: Examine
   const unfitHook = hookFolder && hookSettings(hookFolder, config).off;
   const unfit = (await configFaults({ id, schema, config: settings })).map(({ message }) => message);
   progress?.({ step: "register", what: id });
-  const { report, log, refused } = await dryRun(manifest, bundle, {
-    isolation: options.isolation ?? "process",
-    sandbox: config.sandbox,
-    config: settings,
-    watchMs: options.watchMs ?? LIMITS.install.dryRunMs,
-  });
+  const { report, log, refused, needsConfiguration } = await configuredRun(
+    manifest,
+    bundle,
+    {
+      isolation: options.isolation ?? "process",
+      sandbox: config.sandbox,
+      config: settings,
+      watchMs: options.watchMs ?? LIMITS.install.dryRunMs,
+    },
+    schema,
+  );
   if (report.error) {
     const tried = refused.length > 0 ? `; it tried: ${refused.join("; ")}` : "";
     // Its configuration may be the reason why it failed.
-    const wants = unfit.length > 0 ? `; ${unfit.join("; ")}` : "";
+    const wants = unfit.length > 0 ? `; it may need configuration before it can be installed: ${unfit.join("; ")}` : "";
     throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: oneLine(`${report.error.message}${tried}${wants}`) });
   }
   const installed = await state.read();
@@ -155,6 +160,7 @@ export async function examine(source: Source, fetched: Fetched, options: Examine
     ]),
     ...(code && { code: code.change }),
     remarks: [
+      ...(needsConfiguration === undefined ? [] : [needsWords(id, needsConfiguration)]),
       ...report.diagnostics.map((remark) => oneLine(remark)),
       ...unfit,
       ...(unfitHook === undefined ? [] : [oneLine(unfitHook)]),
@@ -180,6 +186,14 @@ export async function examine(source: Source, fetched: Fetched, options: Examine
   });
   const seen = { before, policy, diff: () => code?.text() ?? [], bundle };
   return { review, before, fault, shownBefore: stored.get(REVIEW), seen, files, budgets };
+}
+
+/** Also for `creel check`. */
+export function needsWords(id: string, why: string): string {
+  return oneLine(
+    `it needs configuration, and does not load before plugins.entries.${id}.config has it (what it registers was seen with sample values): ${why}`,
+    600,
+  );
 }
 
 /** The accepted review, if it can be read. */

@@ -43,7 +43,6 @@ export const ABSENT_MODULES: Readonly<Record<string, Absent>> = {
   worker_threads: PROCESSES,
   wasi: PROCESSES,
   sqlite: { why: "a plugin has no database files", instead: "use api.kv" },
-  "path/win32": { why: "paths inside the sandbox are those of Linux, whatever the machine", instead: "use path" },
   vm: SCRIPTS,
   repl: TERMINAL,
   inspector: ENGINE,

@@ -73,6 +73,7 @@ export const GUEST_GLOBALS = {
 export const GUEST_MODULES: Readonly<Record<string, string>> = {
   path: "node/path",
   "path/posix": "node/path",
+  "path/win32": "node/path-win32",
   util: "node/util/util",
   "util/types": "node/util/util-types",
   events: "node/events",
@@ -121,6 +122,7 @@ export const GUEST_UNDICI = "node/net/undici";
 /** Large and rarely needed files that other files load on demand. */
 export const GUEST_PARTS = [
   "node/absent",
+  "node/path-win32",
   "web/url/idna-tables",
   "node/util/inspect",
   "web/fetch/multipart",

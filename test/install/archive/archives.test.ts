@@ -54,6 +54,17 @@ describe("hostile archives: each is refused by its own rule, and nothing is left
     expect((await unpack(join(into, "a.tar"), join(into, "out"))).files).toMatchObject([{ path: "lib/a.js" }]);
   });
 
+  it("a file that is there twice with the same bytes is one file, as npm used to pack the file that main names", async () => {
+    const into = folder({});
+    mkdirSync(join(into, "out"), { mode: 0o700 });
+    const twice = ["package/./dist/index.js", "package/dist/index.js"].map((name) => ({ name, content: "x" }));
+    writeFileSync(join(into, "a.tar"), tar(...twice));
+    expect((await unpack(join(into, "a.tar"), join(into, "out"))).files).toMatchObject([{ path: "dist/index.js", bytes: 1 }]);
+    expect(readFileSync(join(into, "out/dist/index.js"), "utf8")).toBe("x");
+    const many = tar(...Array.from({ length: 4 }, () => twice[1]!));
+    expect(await attempt(many, { limits: { entries: 2 } }, where)).toMatchObject(refused("ERR_ARCHIVE_LIMIT"));
+  });
+
   it("the error names the entry, made printable and short", async () => {
     const strange = await attempt(tar({ name: "package/\u001B[2J\u202E.js", content: "x" }));
     expect(strange.entry).toBe("package/\\u{1b}[2J\\u{202e}.js");

@@ -1,5 +1,6 @@
-/** Inside the isolate: `path`. Paths inside a cell are POSIX paths on every machine. There is no `win32`. */
+/** Inside the isolate: `path`. Paths inside a cell are POSIX paths on every machine. */
 import { HOME } from "../../../protocol/messages/files.ts";
+import { part as loaded } from "../boot/library.ts";
 
 /** Where relative paths begin. `process.chdir` moves it. */
 export const place = { cwd: HOME };
@@ -153,6 +154,9 @@ const path = {
   _makeLong: toNamespacedPath,
   get posix(): unknown {
     return path;
+  },
+  get win32(): unknown {
+    return loaded("node/path-win32").default;
   },
 };
 

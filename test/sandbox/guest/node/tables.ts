@@ -30,6 +30,46 @@ export const TABLES = {
     [path.sep, path.delimiter, path.posix === path, path.toNamespacedPath("x"), require("path/posix") === path]
   `,
   ),
+  "path-win32": script(
+    `const { win32 } = require("node:path"); const texts = ["", ".", "a", "a/b", "C:", "C:\\\\", "c:/a/b.c", "C:a\\\\b", "\\\\a", "/a/b/", "\\\\\\\\srv\\\\share\\\\x", "//srv/share", "a\\\\..\\\\b\\\\", "..\\\\..\\\\x", "C:\\\\a\\\\.\\\\..\\\\..", "a//b\\\\\\\\c", ".b", "x.y.z\\\\"];`,
+    String.raw`
+    [win32 === require("path/win32"), win32.win32 === win32, win32.posix === require("path").posix, win32.sep, win32.delimiter]
+    texts.map((text) => win32.normalize(text))
+    texts.map((text) => win32.isAbsolute(text))
+    texts.map((text) => win32.parse(text))
+    texts.map((text) => [win32.dirname(text), win32.basename(text), win32.extname(text)])
+    ["a/b.c", "C:b.c", "b.c", ".c"].map((text) => win32.basename(text, ".c"))
+    texts.map((text) => win32.join(text, "..", "n"))
+    texts.filter((text) => !/^C:(?:a|$)/.test(text)).map((text) => win32.resolve("D:\\base", text))
+    [win32.join(), win32.join("/", "/srv", "x"), win32.join("//srv", "share", "x"), win32.join("a", "/b"), win32.join("C:", "a")]
+    [["C:\\a\\b", "C:\\a\\c"], ["C:\\A", "c:\\a\\x"], ["C:\\a", "D:\\b"], ["C:\\a\\b\\c", "C:\\a"]].map(([a, b]) => win32.relative(a, b))
+    [win32.format({ dir: "C:\\a", base: "b" }), win32.format({ root: "C:\\", base: "x" }), win32.format({ name: "n", ext: "e" })]
+    [win32.toNamespacedPath("C:\\a"), win32.toNamespacedPath("\\\\srv\\share\\x"), win32.toNamespacedPath(5)]
+    win32.join(5)
+  `,
+  ),
+  net: script(
+    `const { BlockList, SocketAddress, ...net } = require("node:net"); const list = () => { const one = new BlockList(); one.addAddress("1.2.3.4"); one.addRange("10.0.0.1", "10.0.0.9"); one.addSubnet("fe80::1", 10, "ipv6"); one.addSubnet("10.1.2.3", 8); return one; };`,
+    String.raw`
+    [list().rules, list().size, BlockList.isBlockList(list()), BlockList.isBlockList({}), JSON.stringify(list()), BlockList.PRIVATE_RANGES]
+    ["1.2.3.4", "1.2.3.5", "10.0.0.5", "11.0.0.1", "x", "::1"].map((address) => list().check(address))
+    ["fe80::5", "fec0::1", "::ffff:1.2.3.4", "::ffff:11.2.3.4", "1::1"].map((address) => list().check(address, "ipv6"))
+    (() => { const one = new BlockList(); BlockList.PRIVATE_RANGES.forEach((cidr) => one.addCIDR(cidr)); return [one.size, one.check("172.31.0.1"), one.check("172.32.0.1"), one.check("::1", "ipv6"), one.check("fdff::1", "ipv6")]; })()
+    (() => { const one = list(); one.removeCIDR("10.1.2.3/8"); one.removeAddress("1.2.3.4"); one.removeRange("10.0.0.1", "10.0.0.9"); const { rules } = one; one.clear(); return [rules, one.size]; })()
+    (() => { const one = new BlockList(); one.fromJSON(["Address: IPv4 1.2.3.4", "Subnet: IPv6 fe80::/10", "Range: IPv4 1.1.1.1-1.1.1.3"]); return one.rules; })()
+    list().addSubnet("10.0.0.0", 33)
+    list().addAddress(5)
+    list().addAddress("::1")
+    list().fromJSON(5)
+    [new SocketAddress().toJSON(), new SocketAddress({ address: "1:0:0:0:0:0:0:1", family: "IPv6", port: 5, flowlabel: 3 }).toJSON(), new SocketAddress({ address: "::ffff:1.2.3.4", family: "ipv6" }).address]
+    ["1:0:0:2:0:0:0:3", "::", "A::B", "0:1:2:3:4:5:6:7"].map((address) => new SocketAddress({ address, family: "ipv6" }).address)
+    ["1.2.3.4:81", "[::1]:81", "1.2.3.4", "x", "1.2.3.4:99999"].map((text) => SocketAddress.parse(text)?.toJSON())
+    new SocketAddress({ address: "x" })
+    new SocketAddress({ family: "x" })
+    new SocketAddress({ port: 70000 })
+    new SocketAddress(5)
+  `,
+  ),
   querystring: script(
     `const qs = require("querystring");`,
     String.raw`

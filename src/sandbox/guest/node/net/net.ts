@@ -1,11 +1,12 @@
 /** Inside the isolate: `net`, the client's half, over connections that the host opens. A plugin cannot be a server. */
 import { refuse } from "../errors.ts";
+import { BlockList } from "./block-list.ts";
 import { isIP, isIPv4, isIPv6 } from "./ip.ts";
+import { SocketAddress } from "./socket-address.ts";
 import { connectArguments, Socket } from "./socket.ts";
 import type { SocketOptions } from "./socket.ts";
 
 const SERVER = "a plugin cannot listen; use api.registerGatewayMethod";
-const LISTS = "the host decides which addresses are reached";
 
 /** Callable without `new`, as Node's. */
 function Callable(this: unknown, options?: SocketOptions): Socket {
@@ -34,8 +35,8 @@ export default {
   isIPv6,
   Server: refuse("net.Server", SERVER),
   createServer: refuse("net.createServer", SERVER),
-  BlockList: refuse("net.BlockList", LISTS),
-  SocketAddress: refuse("net.SocketAddress", LISTS),
+  BlockList,
+  SocketAddress,
   getDefaultAutoSelectFamily: () => autoSelect,
   setDefaultAutoSelectFamily: (value: boolean): void => void (autoSelect = value),
   getDefaultAutoSelectFamilyAttemptTimeout: () => attemptMs,
