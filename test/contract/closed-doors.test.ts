@@ -186,7 +186,7 @@ describe("options of openHost that it does not know", () => {
       "with connect, allowFailed",
       { connect: "x.sock", isolation: undefined, allowFailed: true },
       "allowFailed",
-      "a host that is joined with connect has its own; set it where creel serve is started",
+      "a host that is joined with connect or fleet has its own; set it where creel serve is started",
     ],
   ])("%s is refused, with the nearest name", async (_, options, field, detail) => {
     expect(await refused(options)).toEqual({ code: "ERR_HOST_OPTIONS", field, detail });

@@ -114,7 +114,7 @@ export async function examine(source: Source, fetched: Fetched, options: Examine
   if (report.error) {
     const tried = refused.length > 0 ? `; it tried: ${refused.join("; ")}` : "";
     // Its configuration may be the reason why it failed.
-    const wants = unfit.length > 0 ? `; it may need configuration before it can be installed: ${unfit.join("; ")}` : "";
+    const wants = unfit.length > 0 ? `; ${unfit.join("; ")}` : "";
     throw new CreelError("ERR_INSTALL_REGISTER", { plugin: id, detail: oneLine(`${report.error.message}${tried}${wants}`) });
   }
   const installed = await state.read();
