@@ -223,9 +223,10 @@ declare module "path" {
     extname(path: string): string;
     format(path: Partial<ParsedPath>): string;
     parse(path: string): ParsedPath;
-    readonly sep: "/";
-    readonly delimiter: ":";
+    readonly sep: "/" | "\\";
+    readonly delimiter: ":" | ";";
     readonly posix: Path;
+    readonly win32: Path;
   }
   const path: Path;
   export default path;
@@ -244,9 +245,14 @@ declare module "path" {
     sep,
     delimiter,
     posix,
+    win32,
   }: Path;
 }
 declare module "path/posix" {
+  export * from "path";
+  export { default } from "path";
+}
+declare module "path/win32" {
   export * from "path";
   export { default } from "path";
 }
@@ -943,6 +949,10 @@ declare module "node:path" {
 declare module "node:path/posix" {
   export * from "path/posix";
   export { default } from "path/posix";
+}
+declare module "node:path/win32" {
+  export * from "path/win32";
+  export { default } from "path/win32";
 }
 declare module "node:util" {
   export * from "util";

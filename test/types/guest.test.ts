@@ -54,6 +54,7 @@ function exportsOf(module: string): Set<string> {
 const UNDECLARED: Readonly<Record<string, RegExp>> = {
   path: /^_makeLong$/,
   "path/posix": /^_makeLong$/,
+  "path/win32": /^_makeLong$/,
   util: /^_extend$/,
   events: /^(?:init|usingDomains|captureRejections)$/,
   buffer: /^SlowBuffer$/,
