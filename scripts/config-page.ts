@@ -1,10 +1,13 @@
 /** docs/reference/config.md and docs/reference/creel.schema.json: the keys of creel.json, from their zod schema. */
 import { creelConfig, pluginManifest } from "../src/protocol/config/config.ts";
+import { CATALOG } from "../src/protocol/catalog.ts";
+import type { AnyHook } from "../src/protocol/catalog.ts";
 import { grantOf } from "../src/protocol/config/permission-key.ts";
 import { PERMISSION_NAMES, PERMISSION_TABLE } from "../src/protocol/config/permission-table.ts";
 import type { PermissionAbout } from "../src/protocol/config/permission-table.ts";
 import { jsonSchema, typeOf, variantsOf } from "../src/protocol/rules/json-schema.ts";
 import type { JsonSchema } from "../src/protocol/rules/json-schema.ts";
+import { hookWords } from "./field-docs.ts";
 import { code, fence, MADE, page, table } from "./markdown.ts";
 
 /** What stands for the names that the operator gives, by the key above them. */
@@ -107,9 +110,28 @@ export function configSchema(): string {
   return `${JSON.stringify(schema, (name, value: unknown) => (name === "openclaw" ? undefined : value), 2)}\n`;
 }
 
-/** For editors of a creel.plugin.json. */
+/** What an editor shows of the other keys of a creel.plugin.json. */
+const MANIFEST_WORDS: Readonly<Record<string, string>> = {
+  id: "The plugin's name for hosts: how creel.json, logs and commands call it.",
+  name: "The plugin's name for people.",
+  version: "The plugin's version. package.json has it instead, if it is not here.",
+  description: "One line about what the plugin does, which an operator reads before the installation.",
+  main: "The file that the bundle begins with.",
+  contracts: "What it declares to add to a gateway: a host refuses tools that `contracts.tools` does not name.",
+  required: "The plugin requests that all its hooks fail closed. It takes effect once the operator has accepted it.",
+};
+
+/** For editors of a creel.plugin.json. A hook that is not in the catalog may be the gateway's own. */
 export function manifestSchema(): string {
   const schema = jsonSchema(pluginManifest);
+  const listed = schema.properties!.hooks as JsonSchema;
+  const hooks = {
+    ...listed,
+    description: "The hooks it listens to. If its code does not load, they stay shut or are reported as missing.",
+    items: {
+      anyOf: [...Object.values<AnyHook>(CATALOG).map((hook) => ({ const: hook.name, description: hookWords(hook) })), listed.items],
+    },
+  };
   const older = schema.properties!.permissions as JsonSchema;
   const reason = { type: "string", minLength: 1, maxLength: 300, description: "Why the plugin needs it, for the operator to read." };
   const plain = PERMISSION_NAMES.filter((name) => (PERMISSION_TABLE[name] as PermissionAbout).isAsked && grantOf(name) !== undefined);
@@ -125,5 +147,10 @@ export function manifestSchema(): string {
       { ...older, description: "The older form, by kind." },
     ],
   };
-  return `${JSON.stringify({ title: "creel.plugin.json", ...schema, properties: { ...schema.properties, permissions } }, undefined, 2)}\n`;
+  const told = Object.entries(schema.properties!).map(([name, field]) => [
+    name,
+    { ...(MANIFEST_WORDS[name] !== undefined && { description: MANIFEST_WORDS[name] }), ...(field as JsonSchema) },
+  ]);
+  const properties = { ...(Object.fromEntries(told) as object), hooks, permissions };
+  return `${JSON.stringify({ title: "creel.plugin.json", ...schema, properties }, undefined, 2)}\n`;
 }

@@ -15,9 +15,9 @@ const HEAD = `/**
 
 /** Fields of events and contexts. */
 export function fieldDocs(): string {
-  const fields = Object.entries(FIELD_WORDS).map(([name, words]) => `  ${comment(words)}${name}?: unknown;`);
+  const fields = Object.entries(FIELD_WORDS).map(([name, words]) => `  ${name}: {\n    ${comment(words)}${name}?: unknown;\n  };`);
   return `${HEAD}
-/** Fields of events and contexts, by name. */
+/** Fields of events and contexts, by name: each alone, since a type has the comments of its own fields only. */
 export interface FieldDocs {
 ${fields.join("\n")}
 }
@@ -41,7 +41,7 @@ ${withResults.map((hook) => resultDocs(hook, rules)).join("\n")}
 `;
 }
 
-function hookWords({ summary, kind, failure, ifItFails }: AnyHook): string {
+export function hookWords({ summary, kind, failure, ifItFails }: AnyHook): string {
   const fails = ifItFails ? ` If it fails, ${ifItFails[failure]}.` : "";
   return `${summary} (${kind})${fails}`;
 }

@@ -1,6 +1,16 @@
 /**
  * A newcomer's hour with only the commands that `creel init` prints: a test that passes and one that fails, a breakpoint at a line of
  * TypeScript, coverage, a packed plugin, and a call of it when it is installed.
+ *
+ * `creel dev . --inspect …` and `creel pack .` are typed as they are printed. The others are not, for these reasons:
+ * - `creel` is this checkout's, by its path: the package is not installed here. test/package/ has the installed one.
+ * - `cd <folder>`: each command is started in the folder instead.
+ * - `npm install && npm test`: without the install, which would need a registry; a link is what it would leave. `npm test` and
+ *   `npm run coverage` are run with --silent, without npm's own lines.
+ * - `creel call …`: its hook and event, with --json so that two answers can be compared, of the folder and of the installed file.
+ * - `creel install .`: of the packed file instead of the folder, into a project of its own, and again with the --accept that it prints.
+ *   init.test.ts types `creel install .` as printed.
+ * - `creel check .` and `creel dev . --hook …` not at all: init.test.ts runs the check, dev/terminal.test.ts presses the keys.
  */
 // runs: creel dev ./my-plugin --inspect
 import { spawn } from "node:child_process";

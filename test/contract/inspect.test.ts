@@ -261,20 +261,24 @@ describe("a debugger", () => {
     await client.closed;
   });
 
-  it("pauses and resumes 300 times without a stall", { timeout: 60_000 }, async () => {
-    const { host, address } = await open("thread");
-    await using _ = host;
-    const { client, script } = await attach(address);
-    await using __ = client;
-    await breakAt(client, script, "let words");
-    for (let round = 0; round < 300; round++) {
-      const running = host.run(...call("exec", round % 2 === 0 ? "ls" : "rm"));
-      await client.next<Paused>("Debugger.paused");
-      // At once: a resume that arrives before the isolate waits for it must not be lost.
-      void client.send("Debugger.resume");
-      expect((await running).decision).toBe(round % 2 === 0 ? "pass" : "block");
-    }
-  });
+  it.each(["process", "thread"] as const)(
+    "pauses and resumes 300 times without a stall, %s isolation",
+    { timeout: 60_000 },
+    async (isolation) => {
+      const { host, address } = await open(isolation);
+      await using _ = host;
+      const { client, script } = await attach(address);
+      await using __ = client;
+      await breakAt(client, script, "let words");
+      for (let round = 0; round < 300; round++) {
+        const running = host.run(...call("exec", round % 2 === 0 ? "ls" : "rm"));
+        await client.next<Paused>("Debugger.paused");
+        // At once: a resume that arrives before the isolate waits for it must not be lost.
+        void client.send("Debugger.resume");
+        expect((await running).decision).toBe(round % 2 === 0 ? "pass" : "block");
+      }
+    },
+  );
 
   it("lets neighbours go on, and the heap limit holds", async () => {
     const { host, address } = await open("process");

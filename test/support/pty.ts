@@ -11,6 +11,9 @@ import { folder } from "./files.ts";
 /** Without it there are no pseudo-terminals for Node. Where CI is set, test/cli/consent-terminal.test.ts demands it. */
 export const hasPty = spawnSync("script", ["--version"]).stdout?.toString().includes("util-linux") ?? false;
 
+/** Longer than a busy machine needs for anything here. */
+const LATE_MS = 60_000;
+
 export const CTRL_C = "\u0003";
 export const CTRL_D = "\u0004";
 
@@ -19,8 +22,8 @@ export interface Screen {
   readonly text: () => string;
   /** The same as it came. */
   readonly raw: () => string;
-  /** Waits until it is shown, after what was shown the last time. Rejects if the command ends before. */
-  readonly shows: (what: string) => Promise<void>;
+  /** Waits until it is shown, after what was shown the last time. Rejects if the command ends before, and with the screen if it takes too long. */
+  readonly shows: (what: string | RegExp) => Promise<void>;
   /** Waits until all that was shown, as it came, is what is waited for. Rejects if the command ends before. */
   readonly until: (isIt: (raw: string) => boolean) => Promise<void>;
   readonly type: (keys: string) => void;
@@ -63,12 +66,22 @@ export function onTerminal(command: readonly string[], options: { cwd: string; e
     shows: (what) =>
       new Promise((done, fail) => {
         const check = (): void => {
-          const at = text().indexOf(what, seen);
+          const unseen = text().slice(seen);
+          const found = typeof what === "string" ? what : what.exec(unseen)?.[0];
+          const at = found === undefined ? -1 : unseen.indexOf(found);
           if (at === -1 && !isOver) return;
-          waiting.delete(check);
-          if (at === -1) return fail(new Error(`it ended before it showed ${JSON.stringify(what)}:\n${text()}`));
-          seen = at + what.length;
+          end();
+          if (at === -1) return fail(new Error(`it ended before it showed ${shownAs(what)}:\n${text()}`));
+          seen += at + found!.length;
           done();
+        };
+        const late = setTimeout(() => {
+          end();
+          fail(new Error(`it has not shown ${shownAs(what)} for ${LATE_MS / 1000} s:\n${text()}`));
+        }, LATE_MS);
+        const end = (): void => {
+          waiting.delete(check);
+          clearTimeout(late);
         };
         waiting.add(check);
         check();
@@ -100,6 +113,10 @@ async function codeIn(file: string): Promise<number> {
     }
     await new Promise((done) => setTimeout(done, 20));
   }
+}
+
+function shownAs(what: string | RegExp): string {
+  return typeof what === "string" ? JSON.stringify(what) : String(what);
 }
 
 function quoted(text: string): string {

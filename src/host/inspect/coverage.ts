@@ -97,7 +97,7 @@ function countAt(at: number, ranges: readonly Range[]): number {
   return best?.count ?? 0;
 }
 
-/** As V8 reports a file, for tools that read its coverage: the author's file itself, with the lines that were not run. */
+/** As V8 reports a file, for tools that read its coverage: the author's file itself, with the counts of its lines. */
 export function v8Coverage(files: readonly FileCoverage[]): object {
   const result = files
     .filter(({ url, lines }) => url.startsWith("file:") && lines.size > 0)
@@ -106,7 +106,8 @@ export function v8Coverage(files: readonly FileCoverage[]): object {
       let start = 0;
       for (const [index, line] of text.split("\n").entries()) {
         const end = start + line.length;
-        if (lines.get(index + 1) === 0) ranges.push({ startOffset: start, endOffset: end, count: 0 });
+        const count = lines.get(index + 1) ?? 1;
+        if (count !== 1) ranges.push({ startOffset: start, endOffset: end, count });
         start = end + 1;
       }
       return { scriptId: String(at), url, functions: [{ functionName: "", isBlockCoverage: true, ranges }] };

@@ -3,244 +3,720 @@
  * not edit.
  */
 
-/** Fields of events and contexts, by name. */
+/** Fields of events and contexts, by name: each alone, since a type has the comments of its own fields only. */
 export interface FieldDocs {
-  /** Ends the turn; `reason` says why. */ abort?: unknown;
-  /** OpenClaw's signal that the tool call was cancelled. It does not cross into the sandbox. */ abortSignal?: unknown;
-  /** The account of the channel, where it has several. */ accountId?: unknown;
-  /** What happened, or what to do: the second word of an internal event, or the plugin's answer. */ action?: unknown;
-  /** The projects that are active in the session. */ activeProjectKeys?: unknown;
-  /** How it is now. */ after?: unknown;
-  /** The agent. */ agentId?: unknown;
-  /** The model provider's API, such as `openai-responses`. */ api?: unknown;
-  /** Text that is added after the user's prompt. */ appendContext?: unknown;
-  /** Text that is added after the system prompt. */ appendSystemContext?: unknown;
-  /** What the model wrote, in order. */ assistantTexts?: unknown;
-  /** What came with the prompt: its kind and type, no content. */ attachments?: unknown;
-  /** What the candidate is compared with. */ baseline?: unknown;
-  /** How it was. */ before?: unknown;
-  /** True: it is stopped, and no later handler is asked. */ block?: unknown;
-  /** Why it is blocked. The agent and the user see it. */ blockReason?: unknown;
-  /** The text of the message. */ body?: unknown;
-  /** The text as the agent gets it, with what the gateway adds. */ bodyForAgent?: unknown;
-  /** What the gateway's own scan of the code found. */ builtinScan?: unknown;
-  /** How many runs caused this one, one after the other. */ callDepth?: unknown;
-  /** The call to the model; start and end have the same. */ callId?: unknown;
-  /** True: it is not sent, and no later handler is asked. */ cancel?: unknown;
-  /** Why it is not sent. */ cancelReason?: unknown;
-  /** What is evaluated. */ candidate?: unknown;
-  /** The kind of matter that is blocked, for reports. */ category?: unknown;
-  /** OpenClaw's configuration object. It does not cross into the sandbox. */ cfg?: unknown;
-  /** The kind of channel, such as `telegram`. */ channel?: unknown;
-  /** Sender and chat, as the channel numbers them. */ channelContext?: unknown;
-  /** The channel. */ channelId?: unknown;
-  /** The chat, as the channel numbers it. */ chatId?: unknown;
-  /** The run of the subagent. */ childRunId?: unknown;
-  /** The session of the subagent. */ childSessionKey?: unknown;
-  /** The user's message without mentions and commands. */ cleanedBody?: unknown;
-  /** The code that an operator approves. */ code?: unknown;
-  /** May the sender use commands? */ commandAuthorized?: unknown;
-  /** How many messages were compacted. */ compactedCount?: unknown;
-  /** How many messages will be compacted. */ compactingCount?: unknown;
-  /** How the job's work ended. */ completionStatus?: unknown;
-  /** The gateway's configuration, without secrets. */ config?: unknown;
-  /** The text of the message. */ content?: unknown;
-  /** What the event is about; its fields depend on the event. */ context?: unknown;
-  /** The tokens that the model's context may take. */ contextTokenBudget?: unknown;
-  /** The size of the model's context window, in tokens. */ contextWindowReferenceTokens?: unknown;
-  /** Where the size of the context window is from. */ contextWindowSource?: unknown;
-  /** The conversation in the channel. */ conversationId?: unknown;
-  /** The same for all events about one matter. */ correlationId?: unknown;
-  /** How many replies were delivered, by kind. */ counts?: unknown;
-  /** The message and its session, as the gateway's dispatcher has them. */ ctx?: unknown;
-  /** The user's message of this turn. */ currentUserMessage?: unknown;
-  /** Its id in the channel. */ currentUserMessageId?: unknown;
-  /** The folder in which the agent works. */ cwd?: unknown;
-  /** What was decided. */ decision?: unknown;
-  /** Why. */ decisionReason?: unknown;
-  /** Was it delivered? */ delivered?: unknown;
-  /** Why it was not delivered. */ deliveryError?: unknown;
-  /** Where the subagent delivers: channel, account, recipient and thread. */ deliveryOrigin?: unknown;
-  /** How the delivery ended. */ deliveryStatus?: unknown;
-  /** Why it was deliberately not delivered. */ deliverySuppressionReason?: unknown;
-  /** Files that the gateway found in the parameters. */ derivedPaths?: unknown;
-  /** OpenClaw's dispatcher. It does not cross into the sandbox. */ dispatcher?: unknown;
-  /** What is dispatched. */ dispatchKind?: unknown;
-  /** How long it took, in milliseconds. */ durationMs?: unknown;
-  /** Is it switched on? */ enabled?: unknown;
-  /** When it ended, in milliseconds since 1970. */ endedAt?: unknown;
-  /** What went wrong. */ error?: unknown;
-  /** The kind of error. */ errorCategory?: unknown;
-  /** What the evaluators said. */ evaluations?: unknown;
-  /** The version of the evaluator. */ evaluatorVersion?: unknown;
-  /** The event; the same if it is delivered again. */ eventId?: unknown;
-  /** Is a message sent when the subagent has ended? */ expectsCompletionMessage?: unknown;
-  /** Why the call to the model failed. */ failureKind?: unknown;
-  /** Was the model's fast mode used? */ fastMode?: unknown;
-  /** What was found; a critical one stops the installation. */ findings?: unknown;
-  /** The sender. */ from?: unknown;
-  /** The agent or gateway that asks, by name. */ gateway?: unknown;
-  /** OpenClaw's function for its jobs. It does not cross into the sandbox. */ getCron?: unknown;
-  /** OpenClaw's function for data of a session. It does not cross into the sandbox. */ getSessionExtension?: unknown;
-  /** True: the plugin has taken it, and no later handler is asked. */ handled?: unknown;
-  /** The program that runs the agent. */ harnessId?: unknown;
-  /** The heartbeat. */ heartbeatName?: unknown;
-  /** The conversation before this prompt. */ historyMessages?: unknown;
-  /** OpenClaw's record of this call. It does not cross into the sandbox. */ hookInvocation?: unknown;
-  /** Where the command runs. */ host?: unknown;
-  /** Images of the message. */ images?: unknown;
-  /** How many images go to the model. */ imagesCount?: unknown;
-  /** Did the user send audio? */ inboundAudio?: unknown;
-  /** Where the input came from. */ inputProvenance?: unknown;
-  /** Is it a chat of several people? */ isGroup?: unknown;
-  /** Was the message made by the gateway, and not by a tool? */ isSynthetic?: unknown;
-  /** Is it the last dispatch of the turn? */ isTailDispatch?: unknown;
-  /** The job, as it is configured. */ job?: unknown;
-  /** The scheduled job that caused the run. */ jobId?: unknown;
-  /** Which part of a reply it is. */ kind?: unknown;
-  /** The subagent's name for people. */ label?: unknown;
-  /** The model's last message. */ lastAssistant?: unknown;
-  /** The text of the model's last message. */ lastAssistantMessage?: unknown;
-  /** A place that the user sent. */ location?: unknown;
-  /** OpenClaw's function. It does not cross into the sandbox. */ markIdle?: unknown;
-  /** Files of the message: type and where they are, no content. */ media?: unknown;
-  /** Are files of the message still being fetched? */ mediaStagingPending?: unknown;
-  /** The message, as the transcript has it or will have it. */ message?: unknown;
-  /** How many messages the session has. */ messageCount?: unknown;
-  /** The message in the channel. */ messageId?: unknown;
-  /** The channel that the message came from. */ messageProvider?: unknown;
-  /** The conversation. The fields of a message are the gateway's. */ messages?: unknown;
-  /** More about the turn, from the gateway. */ meta?: unknown;
-  /** More about it, from the gateway or the channel. */ metadata?: unknown;
-  /** What was measured. */ metrics?: unknown;
-  /** How the subagent runs: once, or as a session. */ mode?: unknown;
-  /** The model. */ model?: unknown;
-  /** The model. */ modelId?: unknown;
-  /** The model to use instead. */ modelOverride?: unknown;
-  /** The provider of the model. */ modelProviderId?: unknown;
-  /** When the job runs next, in milliseconds since 1970. */ nextRunAtMs?: unknown;
-  /** The session that follows. */ nextSessionId?: unknown;
-  /** The key of the session that follows. */ nextSessionKey?: unknown;
-  /** When it happened. */ occurredAt?: unknown;
-  /** OpenClaw's function. It does not cross into the sandbox. */ onAgentRunStart?: unknown;
-  /** OpenClaw's function. It does not cross into the sandbox. */ onReplyStart?: unknown;
-  /** Where to deliver: channel, account, recipient and thread. */ origin?: unknown;
-  /** The files as the channel sent them. */ originalMedia?: unknown;
-  /** The account that the message came from. */ originatingAccountId?: unknown;
-  /** The channel that the message came from. */ originatingChannel?: unknown;
-  /** The kind of chat that the message came from. */ originatingChatType?: unknown;
-  /** The thread that the message came from. */ originatingThreadId?: unknown;
-  /** Where an answer to the message would go. */ originatingTo?: unknown;
-  /** How it ended, or what the plugin decides. */ outcome?: unknown;
-  /** The parameters of the tool call. */ params?: unknown;
-  /** The conversation to which this thread belongs. */ parentConversationId?: unknown;
-  /** The span that caused this one. */ parentSpanId?: unknown;
-  /** What the channel will send: text, media and more. */ payload?: unknown;
-  /** Did it start or end? */ phase?: unknown;
-  /** The plugin that is installed. */ plugin?: unknown;
-  /** How the conversation is bound to this plugin. */ pluginBinding?: unknown;
-  /** The gateway's port. */ port?: unknown;
-  /** OpenClaw's function. It does not cross into the sandbox. */ prepareAssistantTranscriptMessage?: unknown;
-  /** Text that is added before the user's prompt. */ prependContext?: unknown;
-  /** Text that is added before the system prompt. */ prependSystemContext?: unknown;
-  /** The session before. */ previousSessionId?: unknown;
-  /** What the user, or what started the run, asks. */ prompt?: unknown;
-  /** The proposed change of a skill. */ proposal?: unknown;
-  /** The provider of the model. */ provider?: unknown;
-  /** The provider to use instead. */ providerOverride?: unknown;
-  /** The channel's own data of the message. */ providerUpdate?: unknown;
-  /** Was a final reply queued? */ queuedFinal?: unknown;
-  /** Texts that wait to be put into the prompt. */ queuedInjections?: unknown;
-  /** Why. */ reason?: unknown;
-  /** How much the model was asked to think. */ reasoningEffort?: unknown;
-  /** OpenClaw's function. It does not cross into the sandbox. */ recordProcessed?: unknown;
-  /** The answer that is given instead of the model's. */ reply?: unknown;
-  /** The text of the message to which this one replies. */ replyToBody?: unknown;
-  /** The message to which this one replies. */ replyToId?: unknown;
-  /** The same with the channel's own prefix. */ replyToIdFull?: unknown;
-  /** Was a part of that message quoted? */ replyToIsQuote?: unknown;
-  /** Who sent the message to which this one replies. */ replyToSender?: unknown;
-  /** How the installation was requested. */ request?: unknown;
-  /** Who asked the agent: channel, account and sender. */ requester?: unknown;
-  /** Where the one who asked can be reached. */ requesterOrigin?: unknown;
-  /** The session that asked for the subagent. */ requesterSessionKey?: unknown;
-  /** What kind of installation it is. */ requestKind?: unknown;
-  /** The size of the request to the model. */ requestPayloadBytes?: unknown;
-  /** Asks the user before it goes on: `title`, `description`, and how long to wait. */ requireApproval?: unknown;
-  /** The model that was chosen. */ resolvedModel?: unknown;
-  /** The provider that was chosen. */ resolvedProvider?: unknown;
-  /** The model that was chosen, as provider and name. */ resolvedRef?: unknown;
-  /** The size of the model's answer. */ responseStreamBytes?: unknown;
-  /** What the tool returned. */ result?: unknown;
-  /** The session that is resumed. */ resumedFrom?: unknown;
-  /** How often and why one more pass is asked for. */ retry?: unknown;
-  /** When the job ran, in milliseconds since 1970. */ runAtMs?: unknown;
-  /** The agent's run. */ runId?: unknown;
-  /** The sender, as the channel numbers people. */ senderExternalId?: unknown;
-  /** The sender. */ senderId?: unknown;
-  /** Is the sender the owner of the gateway? */ senderIsOwner?: unknown;
-  /** The sender's name for people. */ senderName?: unknown;
-  /** The sender's name in the channel. */ senderUsername?: unknown;
-  /** Is a last message sent? */ sendFarewell?: unknown;
-  /** May an answer be sent? */ sendPolicy?: unknown;
-  /** The number of the event among those about the same matter. */ sequence?: unknown;
-  /** The file of the session's transcript. */ sessionFile?: unknown;
-  /** The session; another one after a reset. */ sessionId?: unknown;
-  /** The session, by its key, which stays after a reset. */ sessionKey?: unknown;
-  /** The session in which the job runs. */ sessionTarget?: unknown;
-  /** Is speech sent by itself in this session? */ sessionTtsAuto?: unknown;
-  /** Does the answer go to where the message came from? */ shouldRouteToOriginating?: unknown;
-  /** Does the user see what tools returned? */ shouldSendFullToolDetails?: unknown;
-  /** Does the user see which tools were used? */ shouldSendToolSummaries?: unknown;
-  /** The skill. */ skill?: unknown;
-  /** Where it came from. */ source?: unknown;
-  /** The folder or file that is installed. */ sourcePath?: unknown;
-  /** Is it a folder or a file? */ sourcePathKind?: unknown;
-  /** How the answer is delivered. */ sourceReplyDeliveryMode?: unknown;
-  /** The span of the trace. */ spanId?: unknown;
-  /** How the subagent runs: once, or as a session. */ spawnMode?: unknown;
-  /** How it ended. */ status?: unknown;
-  /** Has a plugin asked for one more pass already? */ stopHookActive?: unknown;
-  /** Did it work? */ success?: unknown;
-  /** What came of it, for people. */ summary?: unknown;
-  /** Are signs such as typing left out? */ suppressReplyLifecycle?: unknown;
-  /** Is nothing sent to the user? */ suppressUserDelivery?: unknown;
-  /** The system prompt. */ systemPrompt?: unknown;
-  /** What ended: a subagent, or another session. */ targetKind?: unknown;
-  /** What is installed, by name. */ targetName?: unknown;
-  /** The session that ended. */ targetSessionKey?: unknown;
-  /** What is installed: a skill or a plugin. */ targetType?: unknown;
-  /** The text that is answered or dispatched instead. */ text?: unknown;
-  /** Is the thread of the subagent ready? */ threadBindingReady?: unknown;
-  /** The thread in the conversation. */ threadId?: unknown;
-  /** Was a thread of its own asked for? */ threadRequested?: unknown;
-  /** When it happened. */ timestamp?: unknown;
-  /** How long the model took to begin its answer, in milliseconds. */ timeToFirstByteMs?: unknown;
-  /** The recipient. */ to?: unknown;
-  /** How many tokens the conversation takes. */ tokenCount?: unknown;
-  /** The tools of the turn. A plugin does not learn them. */ toolAuthority?: unknown;
-  /** The tool call; before and after have the same. */ toolCallId?: unknown;
-  /** The language of code that the tool gets. */ toolInputKind?: unknown;
-  /** What kind of tool it is, if it runs code. */ toolKind?: unknown;
-  /** The tool. */ toolName?: unknown;
-  /** The tools that the model is offered. */ tools?: unknown;
-  /** The only tools that may be used. */ toolsAllow?: unknown;
-  /** The gateway's trace: `traceId` and `spanId`. */ trace?: unknown;
-  /** The trace. */ traceId?: unknown;
-  /** The text of what was said in the message. */ transcript?: unknown;
-  /** Was the transcript kept? */ transcriptArchived?: unknown;
-  /** The file of the transcript. */ transcriptPath?: unknown;
-  /** How the model was reached. */ transport?: unknown;
-  /** What started the run: a user, a job, a heartbeat. */ trigger?: unknown;
-  /** The channel to which speech is sent. */ ttsChannel?: unknown;
-  /** The turn. */ turnId?: unknown;
-  /** The number of the turn, from 0. */ turnIndex?: unknown;
-  /** The first word of an internal event, such as `session`. */ type?: unknown;
-  /** A digest of the provider's id of the request. */ upstreamRequestIdHash?: unknown;
-  /** The tokens that were used. */ usage?: unknown;
-  /** What is known of the tokens that were used. */ usageState?: unknown;
-  /** OpenClaw's recorder. It does not cross into the sandbox. */ userTurnTranscriptRecorder?: unknown;
-  /** Was the agent named in the message? */ wasMentioned?: unknown;
-  /** The workflow to which the turn belongs. */ workflow?: unknown;
-  /** The agent's folder. */ workspaceDir?: unknown;
+  abort: {
+    /** Ends the turn; `reason` says why. */ abort?: unknown;
+  };
+  abortSignal: {
+    /** OpenClaw's signal that the tool call was cancelled. It does not cross into the sandbox. */ abortSignal?: unknown;
+  };
+  accountId: {
+    /** The account of the channel, where it has several. */ accountId?: unknown;
+  };
+  action: {
+    /** What happened, or what to do: the second word of an internal event, or the plugin's answer. */ action?: unknown;
+  };
+  activeProjectKeys: {
+    /** The projects that are active in the session. */ activeProjectKeys?: unknown;
+  };
+  after: {
+    /** How it is now. */ after?: unknown;
+  };
+  agentId: {
+    /** The agent. */ agentId?: unknown;
+  };
+  api: {
+    /** The model provider's API, such as `openai-responses`. */ api?: unknown;
+  };
+  appendContext: {
+    /** Text that is added after the user's prompt. */ appendContext?: unknown;
+  };
+  appendSystemContext: {
+    /** Text that is added after the system prompt. */ appendSystemContext?: unknown;
+  };
+  assistantTexts: {
+    /** What the model wrote, in order. */ assistantTexts?: unknown;
+  };
+  attachments: {
+    /** What came with the prompt: its kind and type, no content. */ attachments?: unknown;
+  };
+  baseline: {
+    /** What the candidate is compared with. */ baseline?: unknown;
+  };
+  before: {
+    /** How it was. */ before?: unknown;
+  };
+  block: {
+    /** True: it is stopped, and no later handler is asked. */ block?: unknown;
+  };
+  blockReason: {
+    /** Why it is blocked. The agent and the user see it. */ blockReason?: unknown;
+  };
+  body: {
+    /** The text of the message. */ body?: unknown;
+  };
+  bodyForAgent: {
+    /** The text as the agent gets it, with what the gateway adds. */ bodyForAgent?: unknown;
+  };
+  builtinScan: {
+    /** What the gateway's own scan of the code found. */ builtinScan?: unknown;
+  };
+  callDepth: {
+    /** How many runs caused this one, one after the other. */ callDepth?: unknown;
+  };
+  callId: {
+    /** The call to the model; start and end have the same. */ callId?: unknown;
+  };
+  cancel: {
+    /** True: it is not sent, and no later handler is asked. */ cancel?: unknown;
+  };
+  cancelReason: {
+    /** Why it is not sent. */ cancelReason?: unknown;
+  };
+  candidate: {
+    /** What is evaluated. */ candidate?: unknown;
+  };
+  category: {
+    /** The kind of matter that is blocked, for reports. */ category?: unknown;
+  };
+  cfg: {
+    /** OpenClaw's configuration object. It does not cross into the sandbox. */ cfg?: unknown;
+  };
+  channel: {
+    /** The kind of channel, such as `telegram`. */ channel?: unknown;
+  };
+  channelContext: {
+    /** Sender and chat, as the channel numbers them. */ channelContext?: unknown;
+  };
+  channelId: {
+    /** The channel. */ channelId?: unknown;
+  };
+  chatId: {
+    /** The chat, as the channel numbers it. */ chatId?: unknown;
+  };
+  childRunId: {
+    /** The run of the subagent. */ childRunId?: unknown;
+  };
+  childSessionKey: {
+    /** The session of the subagent. */ childSessionKey?: unknown;
+  };
+  cleanedBody: {
+    /** The user's message without mentions and commands. */ cleanedBody?: unknown;
+  };
+  code: {
+    /** The code that an operator approves. */ code?: unknown;
+  };
+  commandAuthorized: {
+    /** May the sender use commands? */ commandAuthorized?: unknown;
+  };
+  compactedCount: {
+    /** How many messages were compacted. */ compactedCount?: unknown;
+  };
+  compactingCount: {
+    /** How many messages will be compacted. */ compactingCount?: unknown;
+  };
+  completionStatus: {
+    /** How the job's work ended. */ completionStatus?: unknown;
+  };
+  config: {
+    /** The gateway's configuration, without secrets. */ config?: unknown;
+  };
+  content: {
+    /** The text of the message. */ content?: unknown;
+  };
+  context: {
+    /** What the event is about; its fields depend on the event. */ context?: unknown;
+  };
+  contextTokenBudget: {
+    /** The tokens that the model's context may take. */ contextTokenBudget?: unknown;
+  };
+  contextWindowReferenceTokens: {
+    /** The size of the model's context window, in tokens. */ contextWindowReferenceTokens?: unknown;
+  };
+  contextWindowSource: {
+    /** Where the size of the context window is from. */ contextWindowSource?: unknown;
+  };
+  conversationId: {
+    /** The conversation in the channel. */ conversationId?: unknown;
+  };
+  correlationId: {
+    /** The same for all events about one matter. */ correlationId?: unknown;
+  };
+  counts: {
+    /** How many replies were delivered, by kind. */ counts?: unknown;
+  };
+  ctx: {
+    /** The message and its session, as the gateway's dispatcher has them. */ ctx?: unknown;
+  };
+  currentUserMessage: {
+    /** The user's message of this turn. */ currentUserMessage?: unknown;
+  };
+  currentUserMessageId: {
+    /** Its id in the channel. */ currentUserMessageId?: unknown;
+  };
+  cwd: {
+    /** The folder in which the agent works. */ cwd?: unknown;
+  };
+  decision: {
+    /** What was decided. */ decision?: unknown;
+  };
+  decisionReason: {
+    /** Why. */ decisionReason?: unknown;
+  };
+  delivered: {
+    /** Was it delivered? */ delivered?: unknown;
+  };
+  deliveryError: {
+    /** Why it was not delivered. */ deliveryError?: unknown;
+  };
+  deliveryOrigin: {
+    /** Where the subagent delivers: channel, account, recipient and thread. */ deliveryOrigin?: unknown;
+  };
+  deliveryStatus: {
+    /** How the delivery ended. */ deliveryStatus?: unknown;
+  };
+  deliverySuppressionReason: {
+    /** Why it was deliberately not delivered. */ deliverySuppressionReason?: unknown;
+  };
+  derivedPaths: {
+    /** Files that the gateway found in the parameters. */ derivedPaths?: unknown;
+  };
+  dispatcher: {
+    /** OpenClaw's dispatcher. It does not cross into the sandbox. */ dispatcher?: unknown;
+  };
+  dispatchKind: {
+    /** What is dispatched. */ dispatchKind?: unknown;
+  };
+  durationMs: {
+    /** How long it took, in milliseconds. */ durationMs?: unknown;
+  };
+  enabled: {
+    /** Is it switched on? */ enabled?: unknown;
+  };
+  endedAt: {
+    /** When it ended, in milliseconds since 1970. */ endedAt?: unknown;
+  };
+  error: {
+    /** What went wrong. */ error?: unknown;
+  };
+  errorCategory: {
+    /** The kind of error. */ errorCategory?: unknown;
+  };
+  evaluations: {
+    /** What the evaluators said. */ evaluations?: unknown;
+  };
+  evaluatorVersion: {
+    /** The version of the evaluator. */ evaluatorVersion?: unknown;
+  };
+  eventId: {
+    /** The event; the same if it is delivered again. */ eventId?: unknown;
+  };
+  expectsCompletionMessage: {
+    /** Is a message sent when the subagent has ended? */ expectsCompletionMessage?: unknown;
+  };
+  failureKind: {
+    /** Why the call to the model failed. */ failureKind?: unknown;
+  };
+  fastMode: {
+    /** Was the model's fast mode used? */ fastMode?: unknown;
+  };
+  findings: {
+    /** What was found; a critical one stops the installation. */ findings?: unknown;
+  };
+  from: {
+    /** The sender. */ from?: unknown;
+  };
+  gateway: {
+    /** The agent or gateway that asks, by name. */ gateway?: unknown;
+  };
+  getCron: {
+    /** OpenClaw's function for its jobs. It does not cross into the sandbox. */ getCron?: unknown;
+  };
+  getSessionExtension: {
+    /** OpenClaw's function for data of a session. It does not cross into the sandbox. */ getSessionExtension?: unknown;
+  };
+  handled: {
+    /** True: the plugin has taken it, and no later handler is asked. */ handled?: unknown;
+  };
+  harnessId: {
+    /** The program that runs the agent. */ harnessId?: unknown;
+  };
+  heartbeatName: {
+    /** The heartbeat. */ heartbeatName?: unknown;
+  };
+  historyMessages: {
+    /** The conversation before this prompt. */ historyMessages?: unknown;
+  };
+  hookInvocation: {
+    /** OpenClaw's record of this call. It does not cross into the sandbox. */ hookInvocation?: unknown;
+  };
+  host: {
+    /** Where the command runs. */ host?: unknown;
+  };
+  images: {
+    /** Images of the message. */ images?: unknown;
+  };
+  imagesCount: {
+    /** How many images go to the model. */ imagesCount?: unknown;
+  };
+  inboundAudio: {
+    /** Did the user send audio? */ inboundAudio?: unknown;
+  };
+  inputProvenance: {
+    /** Where the input came from. */ inputProvenance?: unknown;
+  };
+  isGroup: {
+    /** Is it a chat of several people? */ isGroup?: unknown;
+  };
+  isSynthetic: {
+    /** Was the message made by the gateway, and not by a tool? */ isSynthetic?: unknown;
+  };
+  isTailDispatch: {
+    /** Is it the last dispatch of the turn? */ isTailDispatch?: unknown;
+  };
+  job: {
+    /** The job, as it is configured. */ job?: unknown;
+  };
+  jobId: {
+    /** The scheduled job that caused the run. */ jobId?: unknown;
+  };
+  kind: {
+    /** Which part of a reply it is. */ kind?: unknown;
+  };
+  label: {
+    /** The subagent's name for people. */ label?: unknown;
+  };
+  lastAssistant: {
+    /** The model's last message. */ lastAssistant?: unknown;
+  };
+  lastAssistantMessage: {
+    /** The text of the model's last message. */ lastAssistantMessage?: unknown;
+  };
+  location: {
+    /** A place that the user sent. */ location?: unknown;
+  };
+  markIdle: {
+    /** OpenClaw's function. It does not cross into the sandbox. */ markIdle?: unknown;
+  };
+  media: {
+    /** Files of the message: type and where they are, no content. */ media?: unknown;
+  };
+  mediaStagingPending: {
+    /** Are files of the message still being fetched? */ mediaStagingPending?: unknown;
+  };
+  message: {
+    /** The message, as the transcript has it or will have it. */ message?: unknown;
+  };
+  messageCount: {
+    /** How many messages the session has. */ messageCount?: unknown;
+  };
+  messageId: {
+    /** The message in the channel. */ messageId?: unknown;
+  };
+  messageProvider: {
+    /** The channel that the message came from. */ messageProvider?: unknown;
+  };
+  messages: {
+    /** The conversation. The fields of a message are the gateway's. */ messages?: unknown;
+  };
+  meta: {
+    /** More about the turn, from the gateway. */ meta?: unknown;
+  };
+  metadata: {
+    /** More about it, from the gateway or the channel. */ metadata?: unknown;
+  };
+  metrics: {
+    /** What was measured. */ metrics?: unknown;
+  };
+  mode: {
+    /** How the subagent runs: once, or as a session. */ mode?: unknown;
+  };
+  model: {
+    /** The model. */ model?: unknown;
+  };
+  modelId: {
+    /** The model. */ modelId?: unknown;
+  };
+  modelOverride: {
+    /** The model to use instead. */ modelOverride?: unknown;
+  };
+  modelProviderId: {
+    /** The provider of the model. */ modelProviderId?: unknown;
+  };
+  nextRunAtMs: {
+    /** When the job runs next, in milliseconds since 1970. */ nextRunAtMs?: unknown;
+  };
+  nextSessionId: {
+    /** The session that follows. */ nextSessionId?: unknown;
+  };
+  nextSessionKey: {
+    /** The key of the session that follows. */ nextSessionKey?: unknown;
+  };
+  occurredAt: {
+    /** When it happened. */ occurredAt?: unknown;
+  };
+  onAgentRunStart: {
+    /** OpenClaw's function. It does not cross into the sandbox. */ onAgentRunStart?: unknown;
+  };
+  onReplyStart: {
+    /** OpenClaw's function. It does not cross into the sandbox. */ onReplyStart?: unknown;
+  };
+  origin: {
+    /** Where to deliver: channel, account, recipient and thread. */ origin?: unknown;
+  };
+  originalMedia: {
+    /** The files as the channel sent them. */ originalMedia?: unknown;
+  };
+  originatingAccountId: {
+    /** The account that the message came from. */ originatingAccountId?: unknown;
+  };
+  originatingChannel: {
+    /** The channel that the message came from. */ originatingChannel?: unknown;
+  };
+  originatingChatType: {
+    /** The kind of chat that the message came from. */ originatingChatType?: unknown;
+  };
+  originatingThreadId: {
+    /** The thread that the message came from. */ originatingThreadId?: unknown;
+  };
+  originatingTo: {
+    /** Where an answer to the message would go. */ originatingTo?: unknown;
+  };
+  outcome: {
+    /** How it ended, or what the plugin decides. */ outcome?: unknown;
+  };
+  params: {
+    /** The parameters of the tool call. */ params?: unknown;
+  };
+  parentConversationId: {
+    /** The conversation to which this thread belongs. */ parentConversationId?: unknown;
+  };
+  parentSpanId: {
+    /** The span that caused this one. */ parentSpanId?: unknown;
+  };
+  payload: {
+    /** What the channel will send: text, media and more. */ payload?: unknown;
+  };
+  phase: {
+    /** Did it start or end? */ phase?: unknown;
+  };
+  plugin: {
+    /** The plugin that is installed. */ plugin?: unknown;
+  };
+  pluginBinding: {
+    /** How the conversation is bound to this plugin. */ pluginBinding?: unknown;
+  };
+  port: {
+    /** The gateway's port. */ port?: unknown;
+  };
+  prepareAssistantTranscriptMessage: {
+    /** OpenClaw's function. It does not cross into the sandbox. */ prepareAssistantTranscriptMessage?: unknown;
+  };
+  prependContext: {
+    /** Text that is added before the user's prompt. */ prependContext?: unknown;
+  };
+  prependSystemContext: {
+    /** Text that is added before the system prompt. */ prependSystemContext?: unknown;
+  };
+  previousSessionId: {
+    /** The session before. */ previousSessionId?: unknown;
+  };
+  prompt: {
+    /** What the user, or what started the run, asks. */ prompt?: unknown;
+  };
+  proposal: {
+    /** The proposed change of a skill. */ proposal?: unknown;
+  };
+  provider: {
+    /** The provider of the model. */ provider?: unknown;
+  };
+  providerOverride: {
+    /** The provider to use instead. */ providerOverride?: unknown;
+  };
+  providerUpdate: {
+    /** The channel's own data of the message. */ providerUpdate?: unknown;
+  };
+  queuedFinal: {
+    /** Was a final reply queued? */ queuedFinal?: unknown;
+  };
+  queuedInjections: {
+    /** Texts that wait to be put into the prompt. */ queuedInjections?: unknown;
+  };
+  reason: {
+    /** Why. */ reason?: unknown;
+  };
+  reasoningEffort: {
+    /** How much the model was asked to think. */ reasoningEffort?: unknown;
+  };
+  recordProcessed: {
+    /** OpenClaw's function. It does not cross into the sandbox. */ recordProcessed?: unknown;
+  };
+  reply: {
+    /** The answer that is given instead of the model's. */ reply?: unknown;
+  };
+  replyToBody: {
+    /** The text of the message to which this one replies. */ replyToBody?: unknown;
+  };
+  replyToId: {
+    /** The message to which this one replies. */ replyToId?: unknown;
+  };
+  replyToIdFull: {
+    /** The same with the channel's own prefix. */ replyToIdFull?: unknown;
+  };
+  replyToIsQuote: {
+    /** Was a part of that message quoted? */ replyToIsQuote?: unknown;
+  };
+  replyToSender: {
+    /** Who sent the message to which this one replies. */ replyToSender?: unknown;
+  };
+  request: {
+    /** How the installation was requested. */ request?: unknown;
+  };
+  requester: {
+    /** Who asked the agent: channel, account and sender. */ requester?: unknown;
+  };
+  requesterOrigin: {
+    /** Where the one who asked can be reached. */ requesterOrigin?: unknown;
+  };
+  requesterSessionKey: {
+    /** The session that asked for the subagent. */ requesterSessionKey?: unknown;
+  };
+  requestKind: {
+    /** What kind of installation it is. */ requestKind?: unknown;
+  };
+  requestPayloadBytes: {
+    /** The size of the request to the model. */ requestPayloadBytes?: unknown;
+  };
+  requireApproval: {
+    /** Asks the user before it goes on: `title`, `description`, and how long to wait. */ requireApproval?: unknown;
+  };
+  resolvedModel: {
+    /** The model that was chosen. */ resolvedModel?: unknown;
+  };
+  resolvedProvider: {
+    /** The provider that was chosen. */ resolvedProvider?: unknown;
+  };
+  resolvedRef: {
+    /** The model that was chosen, as provider and name. */ resolvedRef?: unknown;
+  };
+  responseStreamBytes: {
+    /** The size of the model's answer. */ responseStreamBytes?: unknown;
+  };
+  result: {
+    /** What the tool returned. */ result?: unknown;
+  };
+  resumedFrom: {
+    /** The session that is resumed. */ resumedFrom?: unknown;
+  };
+  retry: {
+    /** How often and why one more pass is asked for. */ retry?: unknown;
+  };
+  runAtMs: {
+    /** When the job ran, in milliseconds since 1970. */ runAtMs?: unknown;
+  };
+  runId: {
+    /** The agent's run. */ runId?: unknown;
+  };
+  senderExternalId: {
+    /** The sender, as the channel numbers people. */ senderExternalId?: unknown;
+  };
+  senderId: {
+    /** The sender. */ senderId?: unknown;
+  };
+  senderIsOwner: {
+    /** Is the sender the owner of the gateway? */ senderIsOwner?: unknown;
+  };
+  senderName: {
+    /** The sender's name for people. */ senderName?: unknown;
+  };
+  senderUsername: {
+    /** The sender's name in the channel. */ senderUsername?: unknown;
+  };
+  sendFarewell: {
+    /** Is a last message sent? */ sendFarewell?: unknown;
+  };
+  sendPolicy: {
+    /** May an answer be sent? */ sendPolicy?: unknown;
+  };
+  sequence: {
+    /** The number of the event among those about the same matter. */ sequence?: unknown;
+  };
+  sessionFile: {
+    /** The file of the session's transcript. */ sessionFile?: unknown;
+  };
+  sessionId: {
+    /** The session; another one after a reset. */ sessionId?: unknown;
+  };
+  sessionKey: {
+    /** The session, by its key, which stays after a reset. */ sessionKey?: unknown;
+  };
+  sessionTarget: {
+    /** The session in which the job runs. */ sessionTarget?: unknown;
+  };
+  sessionTtsAuto: {
+    /** Is speech sent by itself in this session? */ sessionTtsAuto?: unknown;
+  };
+  shouldRouteToOriginating: {
+    /** Does the answer go to where the message came from? */ shouldRouteToOriginating?: unknown;
+  };
+  shouldSendFullToolDetails: {
+    /** Does the user see what tools returned? */ shouldSendFullToolDetails?: unknown;
+  };
+  shouldSendToolSummaries: {
+    /** Does the user see which tools were used? */ shouldSendToolSummaries?: unknown;
+  };
+  skill: {
+    /** The skill. */ skill?: unknown;
+  };
+  source: {
+    /** Where it came from. */ source?: unknown;
+  };
+  sourcePath: {
+    /** The folder or file that is installed. */ sourcePath?: unknown;
+  };
+  sourcePathKind: {
+    /** Is it a folder or a file? */ sourcePathKind?: unknown;
+  };
+  sourceReplyDeliveryMode: {
+    /** How the answer is delivered. */ sourceReplyDeliveryMode?: unknown;
+  };
+  spanId: {
+    /** The span of the trace. */ spanId?: unknown;
+  };
+  spawnMode: {
+    /** How the subagent runs: once, or as a session. */ spawnMode?: unknown;
+  };
+  status: {
+    /** How it ended. */ status?: unknown;
+  };
+  stopHookActive: {
+    /** Has a plugin asked for one more pass already? */ stopHookActive?: unknown;
+  };
+  success: {
+    /** Did it work? */ success?: unknown;
+  };
+  summary: {
+    /** What came of it, for people. */ summary?: unknown;
+  };
+  suppressReplyLifecycle: {
+    /** Are signs such as typing left out? */ suppressReplyLifecycle?: unknown;
+  };
+  suppressUserDelivery: {
+    /** Is nothing sent to the user? */ suppressUserDelivery?: unknown;
+  };
+  systemPrompt: {
+    /** The system prompt. */ systemPrompt?: unknown;
+  };
+  targetKind: {
+    /** What ended: a subagent, or another session. */ targetKind?: unknown;
+  };
+  targetName: {
+    /** What is installed, by name. */ targetName?: unknown;
+  };
+  targetSessionKey: {
+    /** The session that ended. */ targetSessionKey?: unknown;
+  };
+  targetType: {
+    /** What is installed: a skill or a plugin. */ targetType?: unknown;
+  };
+  text: {
+    /** The text that is answered or dispatched instead. */ text?: unknown;
+  };
+  threadBindingReady: {
+    /** Is the thread of the subagent ready? */ threadBindingReady?: unknown;
+  };
+  threadId: {
+    /** The thread in the conversation. */ threadId?: unknown;
+  };
+  threadRequested: {
+    /** Was a thread of its own asked for? */ threadRequested?: unknown;
+  };
+  timestamp: {
+    /** When it happened. */ timestamp?: unknown;
+  };
+  timeToFirstByteMs: {
+    /** How long the model took to begin its answer, in milliseconds. */ timeToFirstByteMs?: unknown;
+  };
+  to: {
+    /** The recipient. */ to?: unknown;
+  };
+  tokenCount: {
+    /** How many tokens the conversation takes. */ tokenCount?: unknown;
+  };
+  toolAuthority: {
+    /** The tools of the turn. A plugin does not learn them. */ toolAuthority?: unknown;
+  };
+  toolCallId: {
+    /** The tool call; before and after have the same. */ toolCallId?: unknown;
+  };
+  toolInputKind: {
+    /** The language of code that the tool gets. */ toolInputKind?: unknown;
+  };
+  toolKind: {
+    /** What kind of tool it is, if it runs code. */ toolKind?: unknown;
+  };
+  toolName: {
+    /** The tool. */ toolName?: unknown;
+  };
+  tools: {
+    /** The tools that the model is offered. */ tools?: unknown;
+  };
+  toolsAllow: {
+    /** The only tools that may be used. */ toolsAllow?: unknown;
+  };
+  trace: {
+    /** The gateway's trace: `traceId` and `spanId`. */ trace?: unknown;
+  };
+  traceId: {
+    /** The trace. */ traceId?: unknown;
+  };
+  transcript: {
+    /** The text of what was said in the message. */ transcript?: unknown;
+  };
+  transcriptArchived: {
+    /** Was the transcript kept? */ transcriptArchived?: unknown;
+  };
+  transcriptPath: {
+    /** The file of the transcript. */ transcriptPath?: unknown;
+  };
+  transport: {
+    /** How the model was reached. */ transport?: unknown;
+  };
+  trigger: {
+    /** What started the run: a user, a job, a heartbeat. */ trigger?: unknown;
+  };
+  ttsChannel: {
+    /** The channel to which speech is sent. */ ttsChannel?: unknown;
+  };
+  turnId: {
+    /** The turn. */ turnId?: unknown;
+  };
+  turnIndex: {
+    /** The number of the turn, from 0. */ turnIndex?: unknown;
+  };
+  type: {
+    /** The first word of an internal event, such as `session`. */ type?: unknown;
+  };
+  upstreamRequestIdHash: {
+    /** A digest of the provider's id of the request. */ upstreamRequestIdHash?: unknown;
+  };
+  usage: {
+    /** The tokens that were used. */ usage?: unknown;
+  };
+  usageState: {
+    /** What is known of the tokens that were used. */ usageState?: unknown;
+  };
+  userTurnTranscriptRecorder: {
+    /** OpenClaw's recorder. It does not cross into the sandbox. */ userTurnTranscriptRecorder?: unknown;
+  };
+  wasMentioned: {
+    /** Was the agent named in the message? */ wasMentioned?: unknown;
+  };
+  workflow: {
+    /** The workflow to which the turn belongs. */ workflow?: unknown;
+  };
+  workspaceDir: {
+    /** The agent's folder. */ workspaceDir?: unknown;
+  };
 }

@@ -17,8 +17,13 @@ type Log = (...values: unknown[]) => void;
 
 /** The fields that a type names, without those that pass through unnamed. */
 type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: true };
-/** With the comments that editors show. Their own type is `unknown`, so the field's stays as it is. */
-type Documented<T> = T & Pick<FieldDocs, NamedKeys<T> & keyof FieldDocs>;
+/** All of a union at once; of nothing, what changes nothing. */
+type AllOf<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never;
+/**
+ * With the comments that editors show. Their own type is `unknown`, so the field's stays as it is. TypeScript 7 shows those of declared
+ * properties only: `Pick` would lose them.
+ */
+type Documented<T> = T & AllOf<FieldDocs[NamedKeys<T> & keyof FieldDocs]>;
 type DocumentedAnswer<A, Docs> = unknown extends A ? A : A extends object ? A & Docs : A;
 
 export type HookEvent<N extends HookName> = Documented<z.output<Catalog[N]["event"]>>;
@@ -27,8 +32,8 @@ export type HookContext<N extends HookName> = Documented<z.output<Catalog[N]["co
 export type HookAnswer<N extends HookName> = DocumentedAnswer<AnswerOf<Catalog[N]>, N extends keyof ResultDocs ? ResultDocs[N] : unknown>;
 
 /** The handler of every hook, by name. Handlers of synchronous hooks may not return a promise. */
-export type HookHandlers = {
-  [N in keyof HookDocs]: (
+export type HookHandlers = HookDocs & {
+  [N in HookName]: (
     event: HookEvent<N>,
     ctx: HookContext<N>,
   ) => Catalog[N]["kind"] extends "sync" ? HookAnswer<N> : HookAnswer<N> | Promise<HookAnswer<N>>;

@@ -10,6 +10,7 @@ import { browserTests, findChromium } from "../../../scripts/chromium.ts";
 import { openDevtools } from "../../../src/cli/dev/devtools.ts";
 import type { DevTools } from "../../../src/cli/dev/devtools.ts";
 import type { InspectAddress } from "../../../src/host/inspect/door.ts";
+import { creelHere } from "../../support/cli-in-process.ts";
 import { folder } from "../../support/files.ts";
 import { silent } from "../../support/host.ts";
 
@@ -93,5 +94,24 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     await page.locator(".cm-executionLine, .cm-execution-line").getByText("if (isBad)").waitFor();
     await page.keyboard.press("F8");
     expect(await running).toMatchObject({ decision: "block", reason: "never rm" });
+  });
+
+  it("opens the file of creel profile in its Performance panel: the author's function, file and line, with nearly all of the time", async () => {
+    const spin = `const spin = (): number => {\n  let sum = 0;\n  for (let at = 0; at < 2e7; at++) sum += Math.sqrt(at);\n  return sum;\n};\n`;
+    const slow = folder({
+      "index.ts": `export default (api) => {\n  api.on("before_tool_call", () => void spin());\n};\n${spin}`,
+      "creel.plugin.json": `{ "id": "slow", "main": "index.ts" }`,
+    });
+    const file = join(slow, "slow.cpuprofile");
+    expect((await creelHere("profile", slow, "--event", JSON.stringify(event), "--out", file)).code).toBe(0);
+    await page.getByRole("tab", { name: "Performance" }).click();
+    await page.locator("input[type=file]").first().setInputFiles(file);
+    await page.getByRole("tab", { name: "Bottom-up" }).waitFor();
+    // A list of shortcuts lies over it.
+    await page.keyboard.press("Escape");
+    await page.getByRole("tab", { name: "Bottom-up" }).click();
+    // The function begins in line 4.
+    const row = page.locator("tr", { hasText: /spin.*index\.ts:4:/ }).first();
+    expect(Number(/([\d.]+)\s%/.exec((await row.textContent())!)![1])).toBeGreaterThan(80);
   });
 });

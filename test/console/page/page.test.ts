@@ -9,6 +9,7 @@ import type { Host, PendingApproval } from "creel";
 import { serveConsole } from "creel/console";
 import type { ConsoleServer } from "creel/console";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import { growthPath, writeGrowth } from "../../../src/host/inspect/stored-profile.ts";
 import { DANGEROUS } from "../../../src/protocol/dangerous-text.ts";
 import { hasChromium, launched, show, tab } from "./browser.ts";
 import type { InPage } from "./browser.ts";
@@ -247,6 +248,27 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     }
     expect(await textOf(page, "hostile")).toContain("<img src=x");
     expect(trouble).toEqual([]);
+  });
+
+  it("a run that ran out of memory shows what `creel explain` has found: what it was full of and where, which is text", async () => {
+    const fill = `api.on("message_sending", () => { const all = []; for (;;) all.push("x".repeat(1e5) + all.length); });`;
+    const config = { stateDir: folder({}), sandbox: { spare: false, walls: "none" } } as const;
+    const plugins = [plugin("full", fill, { limits: { heapMb: 16 }, hooks: { cpuMs: 4_000 } })];
+    await using filled = await openHost({ isolation: "thread", lanes: 1, logger: silent, plugins, config });
+    await using ofFilled = await serveConsole(filled, { logger: silent });
+    const { runId } = await filled.run("message_sending", { to: "me", content: "hi" }, { channelId: "c" });
+    const stack = [{ url: "index.ts", line: 11, column: 3, function: "fill", code: `all.push(${MARKUP});` }];
+    const grew = [{ name: MARKUP, count: 163, bytes: 15 * 2 ** 20 }];
+    const growth = { beforeBytes: 2 ** 20, afterBytes: 2 ** 24, isCut: true, stack, grew };
+    await writeGrowth(growthPath(filled.stateDir!, runId, "full"), growth);
+    await using opened = await tab(browser, ofFilled);
+    const { page, trouble } = opened;
+    await show(page, `#/run/${runId}`);
+    const section = page.locator("section", { hasText: "What the memory is full of" });
+    const [text, elements] = [await section.textContent(), await section.locator("img, script").count()];
+    const escaped = String.raw`<img src=x onerror="alert(1)"><script>alert(2)</script>\u{202e}gnp.exe\u{2066}\u{1b}[31m`;
+    const words = `1.0 MB → 16.0 MBfull+15.0 MB+163${escaped}in index.ts:11 all.push(${escaped});`;
+    expect([text, elements, trouble]).toEqual([`What the memory is full of${words}`, 0, []]);
   });
 
   it("a hostile approval is text on its card: title, description, tool, parameters and their names; and what is shown is what runs", async () => {

@@ -3,6 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
+import { CATALOG } from "../../../src/protocol/catalog.ts";
+import type { AnyHook } from "../../../src/protocol/catalog.ts";
 import { creelHere } from "../../support/cli-in-process.ts";
 import { folder } from "../../support/files.ts";
 
@@ -28,4 +30,14 @@ it.each([
   ["a permission without a reason", { id: "a", permissions: { kv: "" } }],
 ])("%s does not fit", (_, manifest) => {
   expect(faults(manifest)).not.toEqual([]);
+});
+
+it("tells an editor what every key is, and of every hook of the catalog its sentence; a hook of a gateway's own fits, too", () => {
+  const { properties } = json("docs/reference/creel.plugin.schema.json") as {
+    properties: Record<string, { description?: string; items?: { anyOf: { const?: string; description?: string }[] } }>;
+  };
+  expect(Object.keys(properties).filter((key) => properties[key]!.description === undefined)).toEqual([]);
+  const told = new Map(properties.hooks!.items!.anyOf.map((one) => [one.const, one.description]));
+  const untold = Object.values<AnyHook>(CATALOG).filter(({ name, summary }) => !told.get(name)?.startsWith(summary));
+  expect([untold, faults({ id: "a", hooks: ["before_tool_call", "of_a_gateway"] })]).toEqual([[], []]);
 });

@@ -1,6 +1,7 @@
 /** The tools of an author's test: matchers, snapshots, coverage from inside the isolate, and generated events. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,6 +52,21 @@ export function unused(): string {
 `;
 const plugin = folder({ "index.ts": SOURCE, "reason.ts": REASON, "creel.plugin.json": `{ "id": "covered", "main": "index.ts" }` });
 const call = (command: string): { toolName: string; params: Record<string, unknown> } => ({ toolName: "exec", params: { command } });
+
+/** A file in a report of c8: how often each statement was run, which is a line to it. */
+interface Reported {
+  readonly statementMap: Readonly<Record<string, { readonly start: { readonly line: number } }>>;
+  readonly s: Readonly<Record<string, number>>;
+}
+
+/** What c8 makes of the files that Node and the harness have left in `from`, by the path of each file of `where`. */
+function reportOfC8(from: string, where: string): Readonly<Record<string, Reported>> {
+  const c8 = createRequire(import.meta.url).resolve("c8/bin/c8.js");
+  const args = [c8, "report", "--temp-directory", from, "--reporter", "json", "--reports-dir", from];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: where, encoding: "utf8", env: { PATH: process.env.PATH } });
+  expect([status, stderr]).toEqual([0, ""]);
+  return JSON.parse(readFileSync(join(from, "coverage-final.json"), "utf8")) as Record<string, Reported>;
+}
 
 describe("matchers", () => {
   it("say what an outcome is, with expect and without", async () => {
@@ -116,7 +132,7 @@ test("holds not", () => expectOutcome(outcome).toBlock("x"));
 });
 
 describe("coverage", () => {
-  it("counts the author's TypeScript lines inside the isolate, and writes them where c8 looks", async () => {
+  it("counts the author's TypeScript lines inside the isolate, and c8 reports them by file and line", async () => {
     const reports = mkdtempSync(join(tmpdir(), "creel-coverage-"));
     vi.stubEnv("NODE_V8_COVERAGE", reports);
     const harness = await createHarness({ plugin, coverage: true });
@@ -139,6 +155,17 @@ describe("coverage", () => {
       .map(({ startOffset, endOffset }) => REASON.slice(startOffset, endOffset).trim());
     expect(missed).toContain('return "a long one";');
     expect(missed).not.toContain('return "no " + command;');
+    // Every line of its report, by its number: what has no code counts as run once.
+    const reported = reportOfC8(reports, plugin);
+    for (const { file, lines } of files) {
+      const { s, statementMap } = reported[file]!;
+      const counts = Object.entries(statementMap).map(([at, { start }]) => [start.line, s[at]]);
+      const expected = readFileSync(file, "utf8")
+        .split("\n")
+        .slice(0, -1)
+        .map((_, at) => [at + 1, lines[at + 1] ?? 1]);
+      expect([file, counts]).toEqual([file, expected]);
+    }
   });
 
   it("is empty without the option", async () => {

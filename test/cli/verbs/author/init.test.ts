@@ -31,33 +31,31 @@ function link(where: string): void {
 const EVENT = '{"toolName":"exec","params":{"command":"rm -rf build"}}';
 const CALL = `creel call before_tool_call --plugin . --event '${EVENT}'`;
 
-describe("creel init", () => {
-  it(
-    "writes a plugin whose own test passes, that creel check finds nothing wrong with, and that answers the call it prints",
-    { timeout: 60_000 },
-    async () => {
-      const where = join(folder({}), "greeter");
-      const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
-      const event = CALL.slice(CALL.indexOf("--event"));
-      const dev = [`creel dev . --hook before_tool_call ${event}`, `creel dev . --inspect --hook before_tool_call ${event}`];
-      const tried = [`cd ${where}`, "npm install && npm test", "creel check .", CALL, ...dev];
-      expect(next).toEqual([...tried, "npm run coverage", "creel pack .", "creel install ."]);
-      const { devDependencies } = JSON.parse(readFileSync(join(where, "package.json"), "utf8")) as { devDependencies: { creel: string } };
-      expect(join(where, devDependencies.creel.replace("file:", ""), "x")).toBe(join(root, "x"));
-      link(where);
-      const [tested, checked, called] = await Promise.all([
-        run(process.execPath, ["-C", "source", "--test", "--test-reporter", "tap"], { cwd: where }),
-        creelHere("check", where, "--types", "required"),
-        creelHere("call", "before_tool_call", "--plugin", where, "--event", EVENT, "--isolation", "thread"),
-      ]);
-      expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
-      expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
-      expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
-      expect(called.err).toContain(`next: creel install ${where}\n`);
-    },
-  );
+describe("creel init", { timeout: 120_000 }, () => {
+  it("writes a plugin whose own test passes, that creel check finds nothing wrong with, and that answers the call it prints", async () => {
+    const where = join(folder({}), "greeter");
+    const { next } = JSON.parse((await creelHere("init", where, "--json")).out) as { next: string[] };
+    const event = CALL.slice(CALL.indexOf("--event"));
+    const dev = [`creel dev . --hook before_tool_call ${event}`, `creel dev . --inspect --hook before_tool_call ${event}`];
+    const tried = [`cd ${where}`, "npm install && npm test", "creel check .", CALL, ...dev];
+    expect(next).toEqual([...tried, "npm run coverage", "creel pack .", "creel install ."]);
+    const { devDependencies } = JSON.parse(readFileSync(join(where, "package.json"), "utf8")) as { devDependencies: { creel: string } };
+    expect(join(where, devDependencies.creel.replace("file:", ""), "x")).toBe(join(root, "x"));
+    link(where);
+    const [tested, checked, called] = await Promise.all([
+      run(process.execPath, ["-C", "source", "--test", "--test-reporter", "tap"], { cwd: where }),
+      creelHere("check", where, "--types", "required"),
+      creelHere("call", "before_tool_call", "--plugin", where, "--event", EVENT, "--isolation", "thread"),
+    ]);
+    expect(tested.stdout).toMatch(/# tests 1\n[^]*# pass 1\n/);
+    // What went wrong, if it did, is in `err`.
+    expect([checked.code, checked.err]).toEqual([0, ""]);
+    expect(checked.out).toContain(`✓ it runs in the sandbox\nnext: ${CALL.replace("--plugin .", `--plugin ${where}`)}\n`);
+    expect(called.out).toMatch(/^before_tool_call {2}block by greeter\n {2}reason +rm -rf is not for agents\n/);
+    expect(called.err).toContain(`next: creel install ${where}\n`);
+  });
 
-  it("who has nothing but the new plugin installs it and calls it by typing what is printed", { timeout: 60_000 }, async () => {
+  it("who has nothing but the new plugin installs it and calls it by typing what is printed", async () => {
     const where = join(folder({}), "greeter");
     expect((await creelHere("init", where)).out).toContain(`\nNext:\n  cd ${where}\n  # run its test`);
     link(where);
@@ -77,7 +75,7 @@ describe("creel init", () => {
     expect(inspected.out).toMatch(/^greeter 0\.1\.0\n {2}state +enabled\n/);
   });
 
-  it("of every kind of plugin: its own test passes", { timeout: 90_000 }, async () => {
+  it("of every kind of plugin: its own test passes", async () => {
     const where = folder({});
     for (const kind of ["modify", "observe", "turn", "tool", "hook-md"]) {
       const { code, err } = await creelHere("init", join(where, kind), "--kind", kind, "--name", `a-${kind}`);
@@ -89,7 +87,7 @@ describe("creel init", () => {
     expect(stdout).toMatch(/# tests 5\n[^]*# pass 5\n/);
   });
 
-  it("of an OpenClaw plugin: its code as it is, with a manifest that declares hooks and permissions", { timeout: 60_000 }, async () => {
+  it("of an OpenClaw plugin: its code as it is, with a manifest that declares hooks and permissions", async () => {
     const where = folder({
       "old/openclaw.plugin.json": `{ "id": "weather", "description": "Rain", "configSchema": { "type": "object", "required": ["town"] } }`,
       "old/package.json": `{ "name": "weather", "version": "1.4.0", "type": "module", "openclaw": { "extensions": ["./index.ts"] } }`,
@@ -127,7 +125,7 @@ describe("creel init", () => {
     expect(stdout).toMatch(/# tests 3\n[^]*# pass 3\n/);
   });
 
-  it("source and test compile against the SDKs, whatever the hook", { timeout: 120_000 }, async () => {
+  it("source and test compile against the SDKs, whatever the hook", async () => {
     const where = folder({});
     for (const [at, hook] of (Object.values(CATALOG) as AnyHook[]).entries()) {
       const { "index.ts": source, "index.test.ts": test } = scaffold({
