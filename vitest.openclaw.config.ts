@@ -1,4 +1,4 @@
-/** `npm run test:openclaw`: installs OpenClaw (650 MB, once) and runs its gateway. `test:openclaw:smoke` is the short part. What needs no gateway is in `npm test` alone. */
+/** `npm run test:openclaw`: installs OpenClaw (650 MB, once) and runs its gateway. `test:openclaw:smoke` is the short part, which `npm test` runs. */
 import { defineConfig } from "vitest/config";
 import LiveTable from "./scripts/live-table.ts";
 
@@ -7,6 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["source"] } },
   test: {
     include: ["test/openclaw/{smoke,live,surface}.test.ts"],
+    globalSetup: ["test/openclaw/support/openclaw-package.ts"],
     maxWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 300_000,

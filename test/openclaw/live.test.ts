@@ -10,14 +10,14 @@
 // runs: creel openclaw doctor
 // runs: creel openclaw back guard
 // runs: exec creel openclaw policy
-import { chmodSync, cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routeOf } from "../../src/openclaw/hook-names.ts";
 import { readShim } from "../../src/openclaw/shim-files.ts";
 import { CATALOG } from "creel";
 import { folder, write } from "../support/files.ts";
-import { whileForbidden } from "./support/gate-watch.ts";
+import { NO, whileForbidden } from "./support/gate-watch.ts";
 import { Gateway, LONG } from "./support/gateway.ts";
 import type { PluginSettings } from "./support/gateway.ts";
 import type { GatewayClient } from "./support/gateway-client.ts";
@@ -32,7 +32,6 @@ const KITCHEN_SINK = "openclaw-kitchen-sink-fixture";
 const OTHERS = ["hog", "looper", "observer", KITCHEN_SINK];
 /** It has a channel, see docs/guides/openclaw.md. */
 const ONE_WAY = ["--one-way", KITCHEN_SINK];
-const NO = "guard says no to forbidden";
 
 interface Planned {
   readonly id: string;
@@ -66,6 +65,8 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
     };
     return JSON.stringify([result, message?.content]);
   };
+  /** What the observer was told, a line each. */
+  const observed = async (): Promise<string> => `${((await client.request("observer.seen")) as { seen: string[] }).seen.join("\n")}\n`;
   const reconnect = async (): Promise<void> => {
     client.close();
     client = await gateway.client();
@@ -183,34 +184,10 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
       "session:end stop",
     ];
     const missing = async () => {
-      const { seen } = (await client.request("observer.seen")) as { seen: string[] };
-      return all.filter((one) => !seen.some((line) => line.startsWith(one)));
+      const seen = await observed();
+      return all.filter((one) => !seen.includes(one));
     };
     await expect.poll(missing, { timeout: LONG }).toEqual([]);
-  });
-
-  it("a plugin that patches sessions in a loop ends after its own first patch", async () => {
-    await client.request("sessions.patch", { key: "agent:main:commands", label: "start" });
-    await waitFor(async () => ((await count()).includes("patches: 0") ? undefined : true), LONG, "the first patch");
-    // A turn later a loop would have made dozens.
-    await client.chat("agent:main:commands", "/lobster again");
-    expect(await count()).toContain("patches: 1");
-  });
-
-  it("an endless loop in a hook: the call is blocked, and the gateway answers all the while", async () => {
-    const hogged = weigh("hog-now");
-    let answers = 0;
-    const over = new AbortController();
-    void hogged.finally(() => over.abort());
-    while (!over.signal.aborted) {
-      await client.request("lobster.status");
-      answers += 1;
-    }
-    const { ok, error } = await hogged;
-    expect(ok).toBe(false);
-    expect(error?.message).toMatch(/CPU time|hog/);
-    // Natively the gateway answers no one from then on.
-    expect(answers).toBeGreaterThan(1);
   });
 
   it("kitchen-sink from npm: moved with all its hooks, its tool and command answer as natively; a turn, cron, /compact, /new and /reset bring no event that Creel refuses", async () => {
@@ -233,6 +210,8 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
     });
     await client.request("cron.run", { id, mode: "force" });
     await client.request("cron.remove", { id });
+    // It has a handler for it, too, which leaves no trace.
+    await expect.poll(observed, { timeout: LONG }).toContain("cron_changed");
     for (const text of ["/compact", "/new", "/reset"]) await client.chat(session, text);
     expect(since(mark)).not.toMatch(/is not valid|was not run|ERR_EVENT_INVALID/);
   });
@@ -261,26 +240,45 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
     expect((await weigh("forbidden")).error?.message).toBe(NO);
   });
 
-  it("`plugins.reload` and an in-process restart of the gateway: no call passes the gate, one sandbox is left", async () => {
+  it("`plugins.reload` and an in-process restart of the gateway: no call passes the gate, the sandboxes of before are gone, as many are left", async () => {
     const mark = gateway.log.length;
+    const before = sandboxesOf(gateway.pid);
+    expect(before.length).toBeGreaterThan(0);
     const { passed } = await whileForbidden(gateway, async () => {
       await client.request("plugins.reload", { plugins: [{ pluginId: "guard" }] });
       await restart();
     });
     expect(passed).toEqual([]);
-    expect((await weigh("forbidden")).error?.message).toBe(NO);
     expect(since(mark).match(/creel: host \S+ open/g)?.length).toBe(1);
+    const areReplaced = (): true | undefined => {
+      const now = sandboxesOf(gateway.pid);
+      return (now.length === before.length && !now.some((pid) => before.includes(pid))) || undefined;
+    };
+    await waitFor(areReplaced, LONG, "the end of the sandboxes of before");
+  });
+
+  it("a start after `kill -9` of the gateway: the gate is shut from the first answer on, one host is open, no sandbox of before is left", async () => {
+    const mark = gateway.log.length;
+    const before = sandboxesOf(gateway.pid);
+    await gateway.isSettled();
+    await gateway.kill("SIGKILL");
+    const { passed } = await whileForbidden(gateway, () => gateway.start());
+    expect(passed).toEqual([]);
+    await reconnect();
+    expect(await place()).toBe("sandboxed");
+    expect(since(mark).match(/creel: host \S+ open/g)?.length).toBe(1);
+    expect(before.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   });
 
   it("OpenClaw loads a shim in less than 100 ms: it finds nothing to copy", () => {
     const loads = [...gateway.log.matchAll(/\[plugin-load-profile\] phase=(\S+) plugin=(\S+) elapsedMs=([\d.]+).* source=(\S+)/g)];
     const shims = loads.filter(([, , , , source]) => source!.includes("/creel/openclaw/"));
     expect([...new Set(shims.map(([, , plugin]) => plugin!))].toSorted()).toEqual(["guard", ...OTHERS].toSorted());
-    // Each was loaded several times: the quickest load shows the work, the others also what else the machine did.
+    // Each was loaded several times.
     for (const phase of ["full", "full:register", "discovery", "discovery:register"])
       for (const id of ["guard", ...OTHERS]) {
         const times = shims.filter((one) => one[1] === phase && one[2] === id).map((one) => Number(one[3]));
-        expect([phase, id, Math.min(...times) < 100]).toEqual([phase, id, true]);
+        expect([phase, id, median(times) < 100]).toEqual([phase, id, true]);
       }
   });
 
@@ -289,6 +287,7 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
     expect((await gateway.creel("status")).stdout).toMatch(/guard 1\.0\.0 sandboxed/);
     const { passed } = await whileForbidden(gateway, () => gateway.reload(() => gateway.creel("back", "guard")));
     expect(passed).toEqual([]);
+    expect((await weigh("forbidden")).error?.message).toBe(NO);
     expect(await place()).toBe("native");
     await gateway.reload(() => gateway.creel("back", "hog", "looper", "observer"));
     expect(await count()).toContain("patches: 0");
@@ -327,6 +326,10 @@ describe.skipIf(entry === undefined)("a real OpenClaw gateway", { timeout: 2 * L
     for (const command of commands) expect(gateway.commands).toContain(command);
   });
 });
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
 
 function prefixed(dir: string, files: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [`${dir}/${name}`, text.replaceAll('"hog"', '"fresh"')]));

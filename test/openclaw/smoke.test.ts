@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folder, write } from "../support/files.ts";
-import { whileForbidden } from "./support/gate-watch.ts";
+import { NO, whileForbidden } from "./support/gate-watch.ts";
 import { Gateway, LONG } from "./support/gateway.ts";
 import type { GatewayClient } from "./support/gateway-client.ts";
 import { NATIVE } from "./support/native-plugins.ts";
@@ -16,7 +16,9 @@ import { sandboxesOf } from "./support/sandbox-pids.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 const entry = openclawEntry();
-const NO = "guard says no to forbidden";
+const MOVED = ["guard", "hog", "looper"] as const;
+/** As a model does that has found the tool by a search, which is OpenClaw's default. */
+const call = (name: string): string => `use-tool:tool_call args=${JSON.stringify({ id: "lobster_weight", args: { name } })}`;
 
 describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox of a real OpenClaw gateway", { timeout: 2 * LONG }, () => {
   let gateway: Gateway;
@@ -24,20 +26,23 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
 
   const weigh = (name: string) => gateway.invoke("lobster_weight", { name });
   const since = (mark: number): string => gateway.log.slice(mark);
-  const shimDir = (): string => gateway.config.plugins.load!.paths![0]!;
+  const shimDir = (): string => gateway.config.plugins.load!.paths!.find((path) => path.includes("/guard/"))!;
+  const count = async (): Promise<string> => JSON.stringify(await gateway.invoke("loop_count", {}));
   /** Only a process of Node's has `process.binding`. */
   const place = async (): Promise<string> => ((await client.request("lobster.status")).where === "function" ? "native" : "sandboxed");
 
   beforeAll(async () => {
     if (entry === undefined) return;
     gateway = new Gateway(entry, folder({}));
-    await gateway.prepare();
-    write(join(gateway.root, "state/extensions/guard"), NATIVE.guard);
+    await gateway.prepare({ toolSearch: true });
+    for (const id of MOVED) write(join(gateway.root, "state/extensions", id), NATIVE[id]);
     gateway.edit(({ plugins }) => {
-      plugins.entries = { guard: { enabled: true, hooks: { allowConversationAccess: true }, config: { forbid: "forbidden" } } };
+      const guard = { enabled: true, hooks: { allowConversationAccess: true }, config: { forbid: "forbidden" } };
+      plugins.entries = { guard, hog: { enabled: true }, looper: { enabled: true } };
     });
     const { plugins } = JSON.parse((await gateway.creel("plan", "--json")).stdout) as { plugins: { digest: string }[] };
-    await gateway.creel("move", "guard", "--json", "--accept", plugins[0]!.digest);
+    const accepted = plugins.flatMap(({ digest }) => ["--accept", digest]);
+    await gateway.creel("move", "--all", "--json", ...accepted, "--grant", "session:patch", "--unasked");
     await gateway.start();
     client = await gateway.client();
   }, 2 * LONG);
@@ -56,8 +61,8 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
     expect(gateway.log.match(/creel: host \S+ open/g)?.length).toBe(1);
   });
 
-  it("synchronous redaction: the transcript has the tool's result only as `tool_result_persist` left it", async () => {
-    await client.chat("agent:main:redact", 'use-tool:lobster_weight args={"name":"eve"}');
+  it("a model calls the tool by OpenClaw's tool search; the transcript has its result only as `tool_result_persist` left it", async () => {
+    expect(await client.chat("agent:main:redact", call("eve"))).toContain("weight of eve: 3");
     const history = JSON.stringify(await client.request("chat.history", { sessionKey: "agent:main:redact" }));
     expect(history).toContain("weight of eve: 3 [redacted]");
     // The reply of the model, which saw the result before it was kept, is no tool result.
@@ -68,7 +73,7 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
     for (const decision of ["allow-once", "deny"]) {
       const mark = gateway.log.length;
       const known = client.events.length;
-      const turn = client.chat(`agent:main:ask-${decision}`, 'use-tool:lobster_weight args={"name":"ask-me"}');
+      const turn = client.chat(`agent:main:ask-${decision}`, call("ask-me"));
       const asked = await waitFor(
         () => client.events.slice(known).find(({ event }) => event === "plugin.approval.requested")?.payload,
         LONG,
@@ -81,6 +86,36 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
     }
   });
 
+  it("a plugin that patches sessions in a loop ends after its own first patch", async () => {
+    await client.request("sessions.patch", { key: "agent:main:commands", label: "start" });
+    await waitFor(async () => ((await count()).includes("patches: 0") ? undefined : true), LONG, "the first patch");
+    // A turn later a loop would have made dozens.
+    await client.chat("agent:main:commands", "/lobster again");
+    expect(await count()).toContain("patches: 1");
+  });
+
+  it("an endless loop in a hook: the call is blocked, and the gateway answers all the while", async () => {
+    const hogged = weigh("hog-now");
+    let answers = 0;
+    const over = new AbortController();
+    void hogged.finally(() => over.abort());
+    while (!over.signal.aborted) {
+      await client.request("lobster.status");
+      answers += 1;
+    }
+    const { ok, error } = await hogged;
+    expect(ok).toBe(false);
+    expect(error?.message).toMatch(/CPU time|hog/);
+    // Natively the gateway answers no one from then on.
+    expect(answers).toBeGreaterThan(1);
+  });
+
+  it("`plugins.reload`: no call passes the gate, and the plugin itself refuses again afterwards", async () => {
+    const { passed } = await whileForbidden(gateway, () => client.request("plugins.reload", { plugins: [{ pluginId: "guard" }] }));
+    expect(passed).toEqual([]);
+    expect(await place()).toBe("sandboxed");
+  });
+
   it("`kill -9` of the gateway leaves no sandbox; when the bridge's file is missing, the gates stay shut from the first answer on", async () => {
     const facts = join(shimDir(), "shim.json");
     const whole = readFileSync(facts, "utf8");
@@ -90,8 +125,8 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
     await gateway.kill("SIGKILL");
     await waitFor(() => (sandboxes.some((pid) => existsSync(`/proc/${pid}`)) ? undefined : true), LONG, "the end of the sandbox");
     writeFileSync(facts, JSON.stringify({ ...JSON.parse(whole), bridge: join(gateway.root, "gone.js") }));
-    const { passed } = await whileForbidden(gateway, () => gateway.start());
-    expect(passed).toEqual([]);
+    const { passed, refused } = await whileForbidden(gateway, () => gateway.start(), "shut");
+    expect([passed, refused]).toEqual([[], 0]);
     client.close();
     client = await gateway.client();
     expect((await gateway.invoke("sessions_list", {})).error?.message).toContain("before_tool_call hook failed");

@@ -65,7 +65,8 @@ export class Gateway {
     return this.#child!.pid!;
   }
 
-  async prepare(): Promise<void> {
+  /** `toolSearch`: OpenClaw's own default, by which models find plugins' tools by a search. */
+  async prepare({ toolSearch = false } = {}): Promise<void> {
     this.#model = await startModel();
     this.#port = await freePort();
     for (const name of ["home", "state", "ws"]) mkdirSync(join(this.root, name));
@@ -76,7 +77,7 @@ export class Gateway {
       gateway: { mode: "local", bind: "loopback", port: this.#port, auth: { mode: "token", token: TOKEN } },
       agents: { defaults: { workspace: join(this.root, "ws"), model: { primary: "mock/mock-1" }, skipBootstrap: true } },
       models: { mode: "replace", providers: { mock: { ...provider, models: [{ ...model, cost }] } } },
-      tools: { toolSearch: false },
+      ...(!toolSearch && { tools: { toolSearch } }),
       hooks: { internal: { enabled: true } },
       plugins: { enabled: true },
     };

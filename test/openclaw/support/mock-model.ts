@@ -38,7 +38,7 @@ function answer(messages: readonly Message[]): object[] {
   const recent = messages.slice(last + 1);
   const said = recent.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
   const result = recent.filter(({ role }) => role === "tool").map(({ content }) => textOf(content));
-  const wish = result.length > 0 ? undefined : said.map((one) => /use-tool:(\S+) args=(\{.*?\})/.exec(one)).find(Boolean);
+  const wish = result.length > 0 ? undefined : said.map((one) => /use-tool:(\S+) args=(\{.*?\})(?=\s|$)/.exec(one)).find(Boolean);
   const base = { id: "c1", object: "chat.completion.chunk", created: 1, model: "mock-1" };
   const chunk = (delta: object, finish: string | null) => ({ ...base, choices: [{ index: 0, delta, finish_reason: finish }] });
   const usage = { ...base, choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };

@@ -59,6 +59,7 @@ const OBSERVER = `
   api.on("message_sending", (event) => event.content.includes("observe-me") ? { content: event.content + " (observed)" } : undefined);
   for (const key of ["session:start", "session:end"]) api.registerHook(key, (event) => note(key, event.context?.stopReason), { name: "observer-" + key });
   for (const key of ["tool:start", "tool:result"]) api.registerHook(key, (event) => note(key, event.context?.toolName), { name: "observer-" + key });
+  api.on("cron_changed", (event) => note("cron_changed", event.action));
   api.on("beforeTurn", (event) => { note("beforeTurn"); });
   api.on("afterTurn", (event) => { note("afterTurn", event.usage ? "with its usage" : "without usage"); });
   api.registerGatewayMethod("observer.seen", ({ respond }) => respond(true, { seen }));

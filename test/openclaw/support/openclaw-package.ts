@@ -5,19 +5,23 @@ import { join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "../gateway");
 
-/** Undefined: it cannot be had here, and one line says why. In CI that is a failure. */
-export function openclawEntry(): string | undefined {
-  if (isInstalled()) return join(FOLDER, "node_modules/openclaw/openclaw.mjs");
+/** Before the tests, once for all their files: if it cannot be had here, one line says why. In CI that is a failure. */
+export default function setup(): void {
+  if (isInstalled()) return;
   // npm names its own entry file to the scripts it runs.
   const { npm_execpath: npm, CI } = process.env;
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const [command, words] = npm?.endsWith(".js") ? [process.execPath, [npm, ...args]] : ["npm", args];
   const { status, stderr, error } = spawnSync(command, words, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
-  if (status === 0 && isInstalled()) return openclawEntry();
+  if (status === 0 && isInstalled()) return;
   const reason = error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? `npm ci ended with ${status}`;
   if (CI) throw new Error(`OpenClaw could not be installed: ${reason}`);
   process.stderr.write(`test/openclaw is skipped: OpenClaw could not be installed (${reason})\n`);
-  return undefined;
+}
+
+/** Undefined: it is not there, and `setup` has said why. */
+export function openclawEntry(): string | undefined {
+  return isInstalled() ? join(FOLDER, "node_modules/openclaw/openclaw.mjs") : undefined;
 }
 
 /** In the versions that package.json names. */
