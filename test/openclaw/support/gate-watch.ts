@@ -21,7 +21,8 @@ interface Seen {
 
 /**
  * Resolves when the work is done and the call was then refused once more, by the plugin itself or, with `end: "shut"`, by its closed gate;
- * also as soon as a call passed. A gateway that does not answer lets nothing pass.
+ * also as soon as a call passed. A gateway that does not answer lets nothing pass; neither does one that has no such tool, because the plugin
+ * whose tool it is cannot be asked.
  */
 export async function whileForbidden(gateway: Gateway, work: () => Promise<unknown>, end: "refused" | "shut" = "refused"): Promise<Seen> {
   const over = new AbortController();
@@ -38,9 +39,10 @@ export async function whileForbidden(gateway: Gateway, work: () => Promise<unkno
     over.abort();
     await watching;
   }
-  const { [end]: before } = seen;
+  const closed = (): number => (end === "refused" ? seen.refused : seen.shut + seen.other.length);
+  const before = closed();
   const endMs = Date.now() + LONG;
-  while (seen[end] === before && seen.passed.length === 0) {
+  while (closed() === before && seen.passed.length === 0) {
     if (Date.now() > endMs) throw new Error(`the call was not ${end}: ${seen.other.at(-1) ?? "there was no answer"}`);
     await ask(gateway, seen);
     await sleep(PAUSE_MS);
