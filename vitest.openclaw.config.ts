@@ -1,4 +1,4 @@
-/** `npm run test:openclaw`: installs OpenClaw (650 MB, once) and runs its gateway. `test:openclaw:smoke` is the short part, which `npm test` runs. */
+/** `npm run test:openclaw`: installs OpenClaw (650 MB, once) and runs its gateway. `test:openclaw:smoke` is the short part. */
 import { defineConfig } from "vitest/config";
 import LiveTable from "./scripts/live-table.ts";
 

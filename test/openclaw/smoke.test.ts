@@ -1,6 +1,6 @@
 /**
  * The shortest proof in a real OpenClaw gateway: a plugin is moved, the gateway is started, what the plugin does works, and its gate stays
- * shut when the gateway is killed or Creel is gone. Two starts, so it fits into `npm test`; live.test.ts has the rest. The titles are rows
+ * shut when the gateway is killed or Creel is gone. Two starts, about a minute; live.test.ts has the rest. The titles are rows
  * of docs/reference/openclaw-live.md.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
