@@ -1,4 +1,5 @@
 /** A lane that is played by the test: what the host sent to it, and a way to answer anything at all. */
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { LaneClient } from "../../src/host/supervisor/lane-client.ts";
 import type { Answers, RunRequest } from "../../src/host/supervisor/lane-client.ts";
 import { pack } from "../../src/transport/frames.ts";
@@ -80,7 +81,7 @@ export function start(
   const route = lane.route(
     "message_sending",
     mode,
-    Array.from({ length: steps }, (_, handler) => [0, handler, wallMs, 1] as const),
+    Array.from({ length: steps }, (_, handler) => [0, handler, wallMs, 1, LIMITS.call.eventBytes] as const),
   );
   const request: RunRequest = { cause: 1, route, from, chains: true, attempt, spentMs: 0, event: "{}", context: "{}" };
   let id = 0;

@@ -1,4 +1,5 @@
 /** A real lane with real cells, in the test's own thread. The test plays the host at the other end of both links. */
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { limitsOf, pluginBudget } from "../../src/host/plugins/budget.ts";
 import { guestCode } from "../../src/bundler/guest-code.ts";
 import { pack, unpack } from "../../src/transport/frames.ts";
@@ -94,7 +95,13 @@ export function post(message: HostMessage, ...bodies: string[]): string {
 /** A route of the first handlers of these cells, in this order. */
 export function route(number: number, cells: readonly number[], mode: Route["mode"] = "chain"): string {
   const hook = mode === "sync" ? "before_message_write" : "message_sending";
-  return post({ kind: "route", route: number, hook, mode, steps: cells.map((cell) => [cell, 0, 10_000, 1_000] as const) });
+  return post({
+    kind: "route",
+    route: number,
+    hook,
+    mode,
+    steps: cells.map((cell) => [cell, 0, 10_000, 1_000, LIMITS.call.resultBytes] as const),
+  });
 }
 
 export function run(id: number, number: number): Frame {

@@ -1,6 +1,4 @@
 /** Trusted side: reads one step's answer. A result that fails its schema is that handler's failure. */
-import { fitsBytes } from "../../transport/frames.ts";
-import { isBounded } from "../../protocol/rules/json-bounds.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fields } from "../../protocol/rules/merge.ts";
 import type { Call, CallError } from "../../protocol/outcome.ts";
@@ -22,22 +20,6 @@ export function readAnswer(input: RunInput, handler: Handler, step: StepAnswer):
   const { hook } = input;
   if (step.status !== "ok") return failed(handler, step, step.status, guestError(step.body, handler.plugin.bundle));
   if (step.body === "" || hook.kind === "observe") return { call: called(handler, step), answer: undefined };
-  // SECURITY: the lane counts, too, but a compromised sandbox process need not. test/host/run/walk.test.ts
-  const { bytesOut } = handler.plugin.budget;
-  if (!fitsBytes(step.body, bytesOut.value))
-    return failed(
-      handler,
-      step,
-      "failed",
-      ownError("ERR_CALL_RESULT_SIZE", { bytes: Buffer.byteLength(step.body), limit: bytesOut.value }),
-    );
-  if (!isBounded(step.body, LIMITS.call.resultValues, LIMITS.call.resultDepth))
-    return failed(
-      handler,
-      step,
-      "failed",
-      ownError("ERR_CALL_RESULT_SHAPE", { values: LIMITS.call.resultValues, depth: LIMITS.call.resultDepth }),
-    );
   if (step.body.length < LIMITS.gateway.resultChars) return readResult(input, handler, step);
   // Reading a long result costs the gateway time. The plugin is charged for it, as for a request; past its debt the result is not read.
   const { gatewayTime, budget } = handler.plugin;

@@ -28,8 +28,8 @@ export function singleRoute(hook: AnyHook, handler: Handler): Place {
   return { lane, route: lane.route(hook.name, modeOf(hook), [stepOf(handler)]) };
 }
 
-function stepOf({ home, index, budget }: Handler): Step {
-  return [home.cell, index, budget.wallMs.value, budget.cpuMs.value];
+function stepOf({ home, index, budget, plugin }: Handler): Step {
+  return [home.cell, index, budget.wallMs.value, budget.cpuMs.value, plugin.budget.bytesOut.value];
 }
 
 /** Has a handler moved to another cell since the route was made? */

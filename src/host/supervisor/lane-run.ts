@@ -6,6 +6,7 @@ import type { CallReply, CallRequest, StepReply } from "../../transport/call-fra
 import type { Frame } from "../../transport/frames.ts";
 import type { Route } from "../../protocol/messages/host-lane.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { resultRefusal } from "../../protocol/rules/result-bounds.ts";
 import type { LaneClient } from "./lane-client.ts";
 import { firstOpen, isFan } from "./unit-loss.ts";
 
@@ -53,13 +54,15 @@ export interface PendingRun {
 
 /**
  * Puts a reply's steps where they belong. Throws when the lane answers a step that the route does not have, or more than
- * its cells may. `chars`: what earlier replies to the run have brought; gives it with this one. SECURITY: the host
- * keeps all of it until the last reply. test/host/supervisor/lane-client.test.ts
+ * its cells may, or a result that it should have refused. `chars`: what earlier replies to the run have brought; gives it with this one.
+ * SECURITY: the host keeps all of it until the last reply, and parses results. test/host/supervisor/lane-client.test.ts
  */
 export function takeReply(reply: CallReply, route: Route, answers: (StepAnswer | undefined)[], chars: number): number {
   let sum = chars;
   for (const answer of reply.steps) {
-    if (answer.step >= route.steps.length) throw new RangeError("a reply to a step that was not asked for");
+    const step = route.steps[answer.step];
+    if (!step) throw new RangeError("a reply to a step that was not asked for");
+    if (answer.status === "ok" && resultRefusal(answer.body, step[4])) throw new RangeError("a result beyond its bounds");
     answers[answer.step] ??= answer;
     sum += answer.body.length;
   }

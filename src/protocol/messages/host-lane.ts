@@ -59,8 +59,8 @@ export interface Pause {
   isPaused: boolean;
 }
 
-/** [cell, handler, wallMs, cpuMs] */
-export type Step = readonly [cell: number, handler: number, wallMs: number, cpuMs: number];
+/** One handler of a route, its budgets, and the longest result that it may give. */
+export type Step = readonly [cell: number, handler: number, wallMs: number, cpuMs: number, bytesOut: number];
 
 /**
  * Handlers that run one after the other or side by side, announced once and then named by number in every run (see

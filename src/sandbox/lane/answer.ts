@@ -5,6 +5,7 @@ import { fitsBytes } from "../../transport/frames.ts";
 import type { StepStatus } from "../../transport/call-frames.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ErrorText } from "../../protocol/messages/host-lane.ts";
+import { resultRefusal } from "../../protocol/rules/result-bounds.ts";
 
 /** The body is the JSON of a result or of an error, or empty. */
 export interface Answer {
@@ -19,14 +20,10 @@ export function answered(status: StepStatus, body: string): Answer {
   return { status, wallMs: 0, cpuUs: 0, body };
 }
 
-/** A result, unless it is too long. The guest checks the length, too, but a plugin may have tampered with the guest. */
+/** A result, unless it is too long or too deep. The guest checks the length, too, but a plugin may have tampered with the guest. */
 export function resultOf(text: string, wallMs: number, cpuUs: number, bytesOut: number): Answer {
-  if (fitsBytes(text, bytesOut)) return { status: "ok", wallMs, cpuUs, body: text };
-  return { status: "failed", wallMs, cpuUs, body: resultTooLong(text, bytesOut) };
-}
-
-export function resultTooLong(text: string, limit: number): string {
-  return errorJson("ERR_CALL_RESULT_SIZE", { bytes: Buffer.byteLength(text), limit });
+  const refusal = resultRefusal(text, bytesOut);
+  return refusal ? { status: "failed", wallMs, cpuUs, body: errorJson(...refusal) } : { status: "ok", wallMs, cpuUs, body: text };
 }
 
 /** An error as the guest describes it, unless that is too long. */

@@ -173,10 +173,10 @@ export class Hop implements Caller {
   #step(at: number): Step {
     const step = this.#route.steps[at]!;
     if (this.#spentMs === 0) return step;
-    const [cell, handler, wallMs, cpuMs] = step;
+    const [cell, handler, wallMs, cpuMs, bytesOut] = step;
     const leftMs = Math.max(1, wallMs - this.#spentMs);
     if (!this.#isFan) this.#spentMs = 0;
-    return [cell, handler, leftMs, cpuMs];
+    return [cell, handler, leftMs, cpuMs, bytesOut];
   }
 
   /** Records an answer. True: the next handler may run. */

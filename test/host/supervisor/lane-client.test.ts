@@ -122,6 +122,24 @@ it.each([["chain"], ["fan"]] as const)(
   },
 );
 
+it.each([
+  [
+    "more keys than a result may have",
+    `{"content":{${Array.from({ length: LIMITS.call.resultValues + 1 }, (_, at) => `"${at}":1`).join()}}}`,
+  ],
+  ["a result 400,000 deep", `{"content":${"[".repeat(400_000)}${"]".repeat(400_000)}}`],
+  ["a result of more bytes than characters allow for", `{"content":"${"\u20ac".repeat(LIMITS.call.eventBytes / 2)}"}`],
+])(
+  "a lane that passes on %s is replaced, and nothing of it is parsed: a lane that is well refuses it in its plugin's name",
+  async (_, body) => {
+    const { lane, link, replaced, run } = await running(1);
+    link.say(writeReply(run.id, true, [step(0, body)]));
+    expect(replaced).toEqual([expect.stringContaining("a result beyond its bounds")]);
+    lane.disconnect({ why: "killed" });
+    expect(await run).toMatchObject({ steps: [], retry: { until: 0 } });
+  },
+);
+
 it("a lane that speaks of a cell that is not its own is replaced", () => {
   const { lane, link, replaced } = playedLane((kind) => {
     if (kind === "log") throw new RangeError("a message about a cell that is not in lane 0");
@@ -155,12 +173,12 @@ it("whatever a lane sends, nothing is thrown at the link", () => {
 
 /** A ready lane with a run in it that was sent. */
 async function running(steps: number, more: Parameters<typeof start>[2] = {}) {
-  const { lane, link } = playedLane();
+  const { lane, link, replaced } = playedLane();
   lane.connect(link, []);
   link.ready();
   const run = start(lane, steps, more);
   await Promise.resolve();
-  return { lane, link, run };
+  return { lane, link, replaced, run };
 }
 const diagnosis = { status: "cpu", wallUs: 0, cpuUs: 0, body: "it was this one" } as const;
 const states = ({ steps }: Answers) => Array.from(steps, (answer) => answer?.status ?? "open");
@@ -249,7 +267,7 @@ it("what was to be told to a lane that died is not told to the next: it would me
 it("a route through a cell that was dropped is forgotten, and told again if an old run still needs it", async () => {
   const { lane, link, run } = await running(1);
   link.say(writeReply(run.id, true, [step(0)]));
-  const { route } = await run.then(() => ({ route: lane.route("message_sending", "chain", [[0, 0, 1_000, 1]]) }));
+  const { route } = await run.then(() => ({ route: lane.route("message_sending", "chain", [[0, 0, 1_000, 1, LIMITS.call.resultBytes]]) }));
   lane.forget(0);
   void start(lane, 1);
   lane.run({ cause: 1, route, from: 0, chains: true, attempt: 1, spentMs: 0, event: "{}", context: "{}" }, { answered: () => {} });

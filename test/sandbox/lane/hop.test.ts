@@ -47,7 +47,7 @@ function played(mode: Route["mode"], cells: readonly number[], bodies: readonly 
       resume = go;
     },
   };
-  const steps = cells.map((cell) => [cell, 0, 1_000, 100] as const);
+  const steps = cells.map((cell) => [cell, 0, 1_000, 100, 1_024 * 1_024] as const);
   const route = laneRoute({ kind: "route", route: 1, hook: "message_sending", mode, steps }, chainRule(CATALOG.message_sending));
   const request = { id: 1, cause: 1, route: 1, from: 0, chains: true, spentMs: 0, event: JSON.stringify(event), context: "{}" };
   new Hop(lane, route, request).start();

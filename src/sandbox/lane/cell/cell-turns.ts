@@ -69,7 +69,7 @@ export class CellTurns implements MailTurns {
       if (bytes > limits.bytesIn) return answered("failed", errorJson("ERR_CALL_EVENT_SIZE", { bytes, limit: limits.bytesIn }));
     }
     const { meter } = this;
-    const [, handler, wallMs, cpuMs] = step;
+    const [, handler, wallMs, cpuMs, bytesOut] = step;
     this.cpuMs = cpuMs;
     const number = callNumber(caller.cause, handler);
     const timeoutMs = Math.min(wallMs, this.turnMs(cpuMs));
@@ -86,7 +86,7 @@ export class CellTurns implements MailTurns {
       case "nothing":
         return { status: "ok", wallMs: tookMs, cpuUs, body: "" };
       case "result":
-        return resultOf(end.text, tookMs, cpuUs, limits.bytesOut);
+        return resultOf(end.text, tookMs, cpuUs, bytesOut);
       case "error":
         return { status: "failed", wallMs: tookMs, cpuUs, body: boundedError(end.text) };
       default:

@@ -185,7 +185,7 @@ export class DebugSlot implements Slot, MailTurns {
     if (end.end === "nothing") this.calls.settle(call, "ok", "");
     if (end.end === "error") this.calls.settle(call, "failed", boundedError(end.text));
     if (end.end === "result") {
-      const { status, body } = resultOf(end.text, 0, 0, this.#spec.limits.bytesOut);
+      const { status, body } = resultOf(end.text, 0, 0, step[4]);
       this.calls.settle(call, status, body);
     }
   }

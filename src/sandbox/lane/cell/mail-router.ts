@@ -9,7 +9,7 @@ import { SUBTLE } from "../../../protocol/messages/subtle.ts";
 import { CONNECT } from "../../../protocol/messages/connect.ts";
 import { RateWindow } from "../../../protocol/rules/rate-window.ts";
 import { fitsBytes } from "../../../transport/frames.ts";
-import { boundedError, errorJson, messageOf, resultTooLong } from "../answer.ts";
+import { boundedError, errorJson, messageOf, resultOf } from "../answer.ts";
 import type { TurnQueue } from "../queued-turns.ts";
 import type { Calls } from "./calls.ts";
 import type { CellSpec, LaterTurn, Mail } from "./cell.ts";
@@ -143,13 +143,15 @@ export class MailRouter {
 
   #answer(number: number, kind: string, body: string): void {
     const { calls } = this.#turns;
-    const { bytesOut } = this.#spec.limits;
     const isError = kind === MAIL.error;
     const text = isError ? boundedError(body.slice(1)) : body;
     if (number === 0) return this.#turns.loaded(kind === MAIL.result, text);
     const call = calls.get(number);
-    if (call && !isError && !fitsBytes(text, bytesOut)) return calls.settle(call, "failed", resultTooLong(text, bytesOut));
-    if (call) return calls.settle(call, isError ? "failed" : "ok", text);
+    if (call && isError) return calls.settle(call, "failed", text);
+    if (call) {
+      const { status, body: answer } = resultOf(text, 0, 0, call.step[4]);
+      return calls.settle(call, status, answer);
+    }
     // The host does not wait for a function that the plugin handed out.
     if (isError && handlerOf(number) === INVOKED) this.logUnawaited(number, text);
   }

@@ -9,7 +9,7 @@ import { writeReply } from "../../../../src/transport/call-frames.ts";
 
 const request: RunRequest = {
   cause: 1,
-  route: { kind: "route", route: 0, hook: "tool_result_persist", mode: "sync", steps: [[0, 0, 100, 10]] },
+  route: { kind: "route", route: 0, hook: "tool_result_persist", mode: "sync", steps: [[0, 0, 100, 10, 1_024]] },
   from: 0,
   chains: true,
   attempt: 1,

@@ -69,7 +69,7 @@ function route(number: number, cell: number): string {
     route: number,
     hook: "message_sending",
     mode: "chain",
-    steps: [[cell, 0, 1_000, 100]],
+    steps: [[cell, 0, 1_000, 100, 1_024]],
   } satisfies HostMessage);
 }
 
