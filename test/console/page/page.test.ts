@@ -372,9 +372,11 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await using opened = await tab(browser, server);
     const { page } = opened;
     await page.keyboard.press("2");
-    await page.locator(".row").first().waitFor();
+    // The overview has rows as well.
+    await page.locator("#find").waitFor();
+    await page.locator(".list .row").first().waitFor();
     await page.keyboard.press("/");
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("find");
+    await page.locator("#find:focus").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("j");
     await page.keyboard.press("j");

@@ -22,6 +22,8 @@ export class DebugCell {
   readonly #spec: CellSpec;
   readonly #library: ivm.ExternalCopy<string>;
   #session: DebugSession | undefined;
+  /** Of a turn that ends because the heap is full. */
+  #ending: DebugSession | undefined;
   /** The debugger has ended a turn: the handler will never answer. */
   #isTerminated = false;
   /**
@@ -116,11 +118,13 @@ export class DebugCell {
     });
   }
 
-  /** Ends the session. A paused turn goes on. */
+  /** Ends the session. A paused turn goes on, or ends if the heap is full. */
   detach(): void {
-    if (this.#isFull && !this.#isolate.isDisposed) this.#session?.terminate();
-    this.#session?.close();
+    const session = this.#session;
     this.#session = undefined;
+    if (!session || !this.#isFull || this.#isolate.isDisposed) return session?.close();
+    this.#ending = session;
+    session.terminate();
   }
 
   debug(message: string): void {
@@ -132,7 +136,8 @@ export class DebugCell {
 
   /** The session goes first: disposing of an isolate that is paused would block this thread for ever. */
   dispose(): void {
-    this.detach();
+    this.#session?.close();
+    this.#ending?.close();
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 

@@ -16,11 +16,15 @@ export interface RawSession {
 /** The id of messages that the lane itself sends. Their responses are dropped. The host keeps its ids below this one. */
 const OWN_ID = 2 ** 31 - 1;
 const NO_OP = JSON.stringify({ id: OWN_ID, method: "Runtime.getIsolateId" });
+/** Its answer says that what was sent before it was read. */
+const LAST_ID = OWN_ID - 1;
+const LAST = JSON.stringify({ id: LAST_ID, method: "Runtime.getIsolateId" });
 
 export class DebugSession {
   readonly #raw: RawSession;
   readonly #said: (message: string) => void;
   #unanswered = 0;
+  #isClosed = false;
   #clock: NodeJS.Timeout | undefined;
 
   constructor(raw: RawSession, said: (message: string) => void) {
@@ -38,12 +42,21 @@ export class DebugSession {
   send(message: string): void {
     this.#unanswered += 1;
     this.#raw.dispatchProtocolMessage(message);
-    this.#clock ??= setInterval(() => this.#raw.dispatchProtocolMessage(NO_OP), LIMITS.inspect.wakeMs);
+    this.#wake();
   }
 
-  /** The turn under way ends, at once or when the debugger lets it go on. */
+  /**
+   * The turn under way ends, and the debugger hears nothing more. The session closes when the isolate has read that: one that was closed at
+   * once would take the message with it if the isolate was only about to pause.
+   */
   terminate(): void {
+    this.#stopClock();
+    this.#mute();
+    this.#raw.onResponse = (id) => {
+      if (id === LAST_ID) setImmediate(() => this.close());
+    };
     this.#raw.dispatchProtocolMessage(JSON.stringify({ id: OWN_ID, method: "Runtime.terminateExecution" }));
+    this.#wake(LAST);
   }
 
   /** While the host blocks on a run, no debugger can resume the isolate, so it does not pause. */
@@ -53,10 +66,20 @@ export class DebugSession {
 
   /** An isolate that is paused goes on. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#stopClock();
+    this.#mute();
+    this.#raw.dispose();
+  }
+
+  #mute(): void {
     this.#raw.onResponse = () => {};
     this.#raw.onNotification = () => {};
-    this.#raw.dispose();
+  }
+
+  #wake(message = NO_OP): void {
+    this.#clock ??= setInterval(() => this.#raw.dispatchProtocolMessage(message), LIMITS.inspect.wakeMs);
   }
 
   #stopClock(): void {
