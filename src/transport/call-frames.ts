@@ -51,7 +51,7 @@ export interface CallReply {
 const RUN = "R";
 const REPLY = "A";
 const RUN_CODE = RUN.charCodeAt(0);
-const REPLY_CODE = REPLY.charCodeAt(0);
+export const REPLY_CODE = REPLY.charCodeAt(0);
 
 /** From here on V8 keeps a string outside its ordinary heap pages, whatever its characters are. */
 const LONG_CHARS = 64 * 1024;

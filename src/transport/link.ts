@@ -31,6 +31,8 @@ export interface Link<Received extends Frame = string> {
   /** A reply is late: delivers what has arrived, and wakes a peer that has not read all it was sent. */
   kick?(): void;
 
+  /** The longest reply to a run from now on. Missing: the peer is in this process, and what it sends is in memory already. */
+  limitReplies?(bytes: number): void;
   /** Delivers nothing until `resume`, so that the peer has to wait. Missing: this link cannot be paused. */
   pause?(): void;
   resume?(): void;

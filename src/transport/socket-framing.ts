@@ -2,6 +2,7 @@
  * Both sides: length-prefixed frames on a byte stream: a little-endian u32, then that many bytes of UTF-8. Both ends of
  * a lane's socket use it. Frames that are sent together are written together.
  */
+import { REPLY_CODE } from "./call-frames.ts";
 import type { Frame } from "./frames.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
@@ -29,9 +30,11 @@ const AT_ONCE_BYTES = 1024 * 1024;
 
 export class FrameDecoder {
   readonly #maxBytes: number;
+  /** The longest reply to a run that is accepted; undefined: as long as any frame. */
+  replyBytes: number | undefined;
   /** An incomplete frame: its buffer, how many bytes have arrived, and in how many pieces. */
   #partial: Buffer | undefined;
-  /** The buffer of the last such frame, for reuse, unless it was large: V8 is slow to free memory outside its heap. */
+  /** The buffer of the last such frame, for reuse, unless it was large. */
   #spare: Buffer | undefined;
   #held = 0;
   #pieces = 0;
@@ -50,7 +53,7 @@ export class FrameDecoder {
     const frames: string[] = [];
     let at = this.#partial ? this.#complete(chunk, frames) : 0;
     while (chunk.length - at >= PREFIX) {
-      const end = at + PREFIX + this.#size(chunk, at);
+      const end = at + PREFIX + this.#size(chunk, at, chunk.length - at);
       if (end > chunk.length) break;
       frames.push(chunk.toString("utf8", at + PREFIX, end));
       at = end;
@@ -66,11 +69,12 @@ export class FrameDecoder {
       throw new RangeError(`a frame in ${this.#pieces} pieces`);
     let taken = this.#held < PREFIX ? this.#take(chunk, 0, PREFIX) : 0;
     if (this.#held < PREFIX) return taken;
-    const needed = PREFIX + this.#size(this.#partial!, 0);
+    const needed = PREFIX + this.#size(this.#partial!, 0, this.#held);
     taken += this.#take(chunk, taken, needed);
     if (this.#held < needed) return taken;
     frames.push(this.#partial!.toString("utf8", PREFIX, needed));
     if (this.#partial!.length <= AT_ONCE_BYTES) this.#spare = this.#partial;
+    else resized(this.#partial!, 0);
     this.#partial = undefined;
     return taken;
   }
@@ -80,9 +84,9 @@ export class FrameDecoder {
     const count = Math.min(needed - this.#held, chunk.length - from);
     const held = this.#held + count;
     if (held > this.#partial!.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(needed, Math.max(2 * held, AT_ONCE_BYTES)));
-      this.#partial!.copy(grown, 0, 0, this.#held);
-      this.#partial = grown;
+      const bytes = Math.min(needed, Math.max(2 * held, AT_ONCE_BYTES));
+      if (this.#spare === this.#partial) this.#spare = undefined;
+      this.#partial = resized(this.#partial!, bytes);
     }
     chunk.copy(this.#partial!, this.#held, from, from + count);
     this.#held = held;
@@ -93,15 +97,26 @@ export class FrameDecoder {
     this.#held = 0;
     this.#pieces = 1;
     const isHead = chunk.length - from >= PREFIX;
-    const needed = isHead ? PREFIX + this.#size(chunk, from) : PREFIX;
+    const needed = isHead ? PREFIX + this.#size(chunk, from, chunk.length - from) : PREFIX;
     const bytes = Math.min(needed, Math.max(2 * (chunk.length - from), AT_ONCE_BYTES));
     this.#partial = this.#spare && this.#spare.length >= bytes ? this.#spare : Buffer.allocUnsafeSlow(bytes);
     this.#take(chunk, from, needed);
   }
 
-  #size(data: Buffer, at: number): number {
+  /** `held`: how much of it there is, from `at` on. */
+  #size(data: Buffer, at: number, held: number): number {
     const size = data.readUInt32LE(at);
     if (size > this.#maxBytes) throw new RangeError(`a frame of ${size} bytes`);
+    if (this.replyBytes !== undefined && size > this.replyBytes && held > PREFIX && data[at + PREFIX] === REPLY_CODE)
+      throw new RangeError(`a reply of ${size} bytes`);
     return size;
   }
+}
+
+/**
+ * The same buffer with another size. What was there before is freed at once: V8 is slow to notice memory outside its heap, and a peer that
+ * sends long frames in pieces could make it grow by ten times their size.
+ */
+function resized(buffer: Buffer, bytes: number): Buffer {
+  return Buffer.from((buffer.buffer as ArrayBuffer).transfer(bytes));
 }

@@ -99,6 +99,10 @@ class SocketLink implements Link {
     return this.socket.writableLength;
   }
 
+  limitReplies(bytes: number): void {
+    this.#decoder.replyBytes = bytes;
+  }
+
   send(frames: readonly Frame[]): void {
     // The kernel may have reused the number of a closed descriptor.
     if (!this.socket.destroyed) this.write(encodeFrames(frames));

@@ -48,6 +48,19 @@ it("a lone surrogate keeps its length as text, so that sizes in headers stay rig
   expect(frame).toHaveLength(3);
 });
 
+it("a reply to a run has a limit of its own, and is refused by its first byte; other frames may be longer", () => {
+  const limited = new FrameDecoder(MAX);
+  limited.replyBytes = 100;
+  expect(limited.push(encodeFrames([`{${"x".repeat(500)}`, `A${"1".repeat(99)}`]))).toHaveLength(2);
+  const long = encodeFrames([`A${"1".repeat(500)}`]);
+  limited.push(long.subarray(0, 4));
+  limited.push(long.subarray(4, 5));
+  expect(() => limited.push(long.subarray(5, 6))).toThrow("a reply of 501 bytes");
+  const whole = new FrameDecoder(MAX);
+  whole.replyBytes = 100;
+  expect(() => whole.push(long)).toThrow("a reply of 501 bytes");
+});
+
 it("a frame above the limit is refused by its prefix alone, before any of it is buffered", () => {
   const prefix = Buffer.alloc(4);
   prefix.writeUInt32LE(MAX + 1);

@@ -14,7 +14,7 @@ import type { HostMessage, LaneMessage, Route } from "../../protocol/messages/ho
 import { afterLoss } from "./unit-loss.ts";
 import type { UnitLoss } from "./unit-loss.ts";
 import { Inbox } from "./inbox.ts";
-import { LaneRoutes, takeReply } from "./lane-run.ts";
+import { LaneRoutes, longestReply, takeReply } from "./lane-run.ts";
 import type { Answers, PendingRun, Receiver, RunRequest } from "./lane-run.ts";
 import { Outbox } from "./outbox.ts";
 import { Overdue } from "./overdue.ts";
@@ -74,6 +74,7 @@ export class LaneClient {
     });
     link.onEnd((why, isBroken) => this.#link === link && this.#events.ended(why, isBroken));
     link.send([...first, ...this.#routes.announceAll().map((route) => pack(route))]);
+    link.limitReplies?.(longestReply(this.#routes.all()));
   }
 
   /** The unit is about to be replaced: no further run is sent to it, and it may answer those it has. */
@@ -225,6 +226,8 @@ export class LaneClient {
     if (!this.#link) return;
     this.#routes.announced(route);
     this.post(route);
+    // SECURITY: a reply that no plugin may give is not even buffered. test/attacks/evil-child.ts
+    this.#link.limitReplies?.(longestReply(this.#routes.all()));
   }
 
   #settle(run: PendingRun, answers: Answers): void {

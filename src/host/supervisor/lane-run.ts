@@ -76,6 +76,19 @@ function mostChars({ steps }: Route): number {
 }
 
 /**
+ * The longest reply of a lane with these routes: hop.ts in src/sandbox/lane sends what it has when it has this many characters, and then
+ * there is one more result.
+ */
+export function longestReply(routes: Iterable<Route>): number {
+  let result = 0;
+  for (const { steps } of routes) for (const [, , , , bytesOut] of steps) result = Math.max(result, bytesOut);
+  return LIMITS.frames.replyHeadChars + BYTES_PER_CHAR * LIMITS.call.resultBytes + Math.max(result, LIMITS.call.errorBytes);
+}
+
+/** The most that UTF-8 takes for a character of a text. */
+const BYTES_PER_CHAR = 3;
+
+/**
  * Wall time that a run may take in its lane: the sum of its steps, or the longest one if they run side by side. Where
  * the gateway blocks, all steps of a plugin have the time of one.
  */
@@ -152,6 +165,10 @@ export class LaneRoutes {
 
   disconnect(): void {
     this.#announced.clear();
+  }
+
+  all(): Iterable<Route> {
+    return this.#routes.values();
   }
 
   /** A cell is gone for good, and with it the routes through it. */
