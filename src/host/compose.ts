@@ -224,7 +224,7 @@ export function compose(options: HostOptions) {
     history,
     recorder,
     tracing,
-    isUnrecorded: options.isUnrecorded,
+    recording: options.recording,
   });
   const runs = new RunDispatcher({
     id,

@@ -60,7 +60,7 @@ export interface HostOptions {
   /** Replaces what the configuration says about a plugin, from its next load on. Throws a CreelError. */
   configure(id: string, entry: PluginEntry): void;
   /** See InnerOptions. */
-  readonly isUnrecorded: boolean;
+  readonly recording?: { readonly isOn: boolean } | undefined;
   /** In an author's test: time that moves when the test says so. */
   readonly clock?: ManualClock | undefined;
   /** In an author's test: the first entries of plugins. */

@@ -78,7 +78,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     clock: inner.clock,
     kvSeeds: inner.kvSeeds,
     network: inner.network,
-    isUnrecorded: inner.isUnrecorded === true,
+    recording: inner.recording,
     inspect: options.inspect,
     telemetry,
     inspectSession: inner.inspectSession,

@@ -150,8 +150,8 @@ export interface InnerOptions extends FinderInner {
   readonly lanesPerUnit?: number;
   /** With `inspect`: a debugger of this process, instead of an address where one connects. */
   readonly inspectSession?: InspectSession;
-  /** For the benchmark that asks what recording costs: runs are neither recorded nor measured. */
-  readonly isUnrecorded?: boolean;
+  /** For the benchmark that asks what recording costs: while it is off, runs are neither recorded nor measured. */
+  readonly recording?: { readonly isOn: boolean };
 }
 
 export async function resolveOptions(options: OpenOptions<HookTable>, inner: InnerOptions = {}): Promise<Resolved> {

@@ -26,7 +26,8 @@ export interface ReporterOptions {
   readonly audit: Audit | undefined;
   readonly measurements: Measurements;
   readonly history: RunHistory;
-  readonly isUnrecorded: boolean;
+  /** See InnerOptions; undefined: always on. */
+  readonly recording: { readonly isOn: boolean } | undefined;
   /** Undefined: nothing is recorded. */
   readonly recorder: Recorder | undefined;
   /** Undefined: the gateway wants no traces. */
@@ -62,7 +63,7 @@ export class Reporter {
 
   report(outcome: Outcome, input: RunInput): void {
     const { events, plugins, hooks, logger, audit, measurements, history, recorder, tracing } = this.#options;
-    const isRecorded = !this.#options.isUnrecorded;
+    const isRecorded = this.#options.recording?.isOn ?? true;
     const endedMs = isRecorded ? performance.now() : 0;
     const { runId } = outcome;
     let isNews = outcome.decision !== "pass" || outcome.approval !== undefined;

@@ -97,7 +97,7 @@ export class CellTurns implements MailTurns {
   /** How long isolated-vm lets a turn run. If its CPU time is watched from outside, it is stopped earlier. */
   turnMs(cpuMs: number): number {
     const { isSteady, cpuPressure } = this.status;
-    return turnMs(cpuMs, isSteady && this.#lane.stopper.has(this.spec.cell) ? LIMITS.call.backstopPressure : cpuPressure);
+    return turnMs(cpuMs, isSteady && this.#lane.stopper.guards(this.spec.cell) ? LIMITS.call.backstopPressure : cpuPressure);
   }
 
   /** Calls a function that the plugin handed out. The host does not wait for it; a failure is logged. */
@@ -227,7 +227,7 @@ export class CellTurns implements MailTurns {
    * plain loop for one that V8 cannot stop.
    */
   #budgetMs(cpuMs: number): number {
-    return this.#lane.stopper.has(this.spec.cell) ? cpuMs : Infinity;
+    return this.#lane.stopper.guards(this.spec.cell) ? cpuMs : Infinity;
   }
 
   get #isUp(): boolean {

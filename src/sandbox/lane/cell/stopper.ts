@@ -61,8 +61,15 @@ export class Stopper {
     this.#status = status;
   }
 
-  /** Can it end a turn of this cell? */
-  has(cell: number): boolean {
+  /**
+   * Can it end a turn of this cell? Before the first turn of a cell it is told at once: a plugin that loops just after a reload would have
+   * the wall clock's time. Only to start it takes too long for that: then the cell is in the first group.
+   */
+  guards(cell: number): boolean {
+    if (this.#enter && this.#changes.has(cell)) {
+      clearTimeout(this.#timer);
+      this.#register();
+    }
     return this.#known.has(cell);
   }
 

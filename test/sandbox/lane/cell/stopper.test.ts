@@ -33,8 +33,8 @@ async function guarded() {
     if (!isolate.isDisposed) isolate.dispose();
   });
   stopper.add(CELL, isolate);
-  expect(stopper.has(CELL)).toBe(false);
-  await vi.waitFor(() => expect(stopper.has(CELL)).toBe(true));
+  expect(stopper.guards(CELL)).toBe(false);
+  await vi.waitFor(() => expect(stopper.guards(CELL)).toBe(true));
   const context = isolate.createContextSync();
   const run = (code: string): unknown => {
     status.enter(CELL, 60_000);
@@ -82,4 +82,21 @@ it("a turn that was over when it was named, and a cell that was removed, are lef
   expect(run("3 + 3")).toBe(6);
   expect(isolate.isDisposed).toBe(false);
   expect(status.isStopped(CELL)).toBe(false);
+});
+
+it("a cell that came a moment ago is guarded in its first turn, once the stopper has started", async () => {
+  const { status, stopper, isolate } = await guarded();
+  const fresh = new ivm.Isolate();
+  onTestFinished(() => {
+    if (!fresh.isDisposed) fresh.dispose();
+  });
+  stopper.remove(CELL);
+  stopper.add(CELL, fresh);
+  expect(stopper.guards(CELL)).toBe(true);
+  await namer(status.memory);
+  const context = fresh.createContextSync();
+  status.enter(CELL, 60_000);
+  expect(() => context.evalSync("for (;;);", { timeout: 60_000 }) as unknown).toThrow("disposed");
+  status.leave();
+  expect(isolate.isDisposed).toBe(false);
 });
