@@ -18,7 +18,7 @@ interface PushValues {
 /** Gives the exit code: a host that has not followed is a failure, and so is a fleet without hosts. */
 export async function push(values: PushValues, out: Terminal, isJson = false): Promise<number> {
   const { state } = await findProject(values);
-  await using joined = await asOperator(values.config);
+  await using joined = await asOperator(values.config, false);
   const { settings, operator } = joined;
   if (settings.signingKey === undefined)
     throw new CreelError("ERR_CONFIG_INVALID", {
@@ -41,6 +41,7 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
     return EXIT.ok;
   }
   const { serial, repaired } = pushed;
+  await operator.present();
   const followed = await operator.followed(serial, undefined, Object.keys(expected));
   const tookMs = performance.now() - startedMs;
   for (const { host, heardAt } of operator.hosts()) expected[host] = heardAt;

@@ -46,6 +46,7 @@ export interface Followed {
 export class Operator implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #hosts = new Map<string, Seen>();
+  readonly #sinceMs = performance.now();
   #heard: (() => void) | undefined;
   #off: () => void = () => {};
 
@@ -55,6 +56,13 @@ export class Operator implements AsyncDisposable {
 
   /** Knows the hosts that say so within a moment. */
   static async open(bus: Bus): Promise<Operator> {
+    const operator = await Operator.listen(bus);
+    await operator.present();
+    return operator;
+  }
+
+  /** Does not wait for them: a change goes out first. */
+  static async listen(bus: Bus): Promise<Operator> {
     const operator = new Operator(bus);
     operator.#off = await bus.subscribe(SUBJECTS.here("*"), ({ subject, text }) => {
       const said = read(here, text);
@@ -63,8 +71,12 @@ export class Operator implements AsyncDisposable {
       operator.#heard?.();
     });
     bus.publish(SUBJECTS.who, "");
-    await sleep(LIMITS.fleet.hereMs + 100);
     return operator;
+  }
+
+  /** Every host that is there has said so by then. */
+  async present(): Promise<void> {
+    await sleep(Math.max(0, this.#sinceMs + LIMITS.fleet.hereMs + 100 - performance.now()));
   }
 
   hosts(): Seen[] {
