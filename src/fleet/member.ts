@@ -12,6 +12,7 @@ import type { State } from "../state/state.ts";
 import type { Served } from "../serve/server.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Bus } from "./bus.ts";
+import { Shipper } from "./audit/shipper.ts";
 import { Control } from "./control/control.ts";
 import { Steward } from "./control/steward.ts";
 import type { Here } from "./messages.ts";
@@ -40,6 +41,7 @@ export class Member implements AsyncDisposable {
   #bus: Bus | undefined;
   #steward: Steward | undefined;
   #leave: (() => void)[] = [];
+  #shipper: Shipper | undefined;
   #stopRuns: (() => Promise<void>) | undefined;
   /** How often what gateways know of the host has changed. */
   #state = 0;
@@ -97,6 +99,7 @@ export class Member implements AsyncDisposable {
       const steward = new Steward({ bus, state, host, operators: settings.operators, logger, changed: say });
       this.#bus = bus;
       this.#steward = steward;
+      this.#shipper = settings.auditDays === undefined ? undefined : new Shipper(bus, state.dir, settings.name, logger);
       const changed = (): void => {
         this.#state += 1;
         say();
@@ -117,6 +120,7 @@ export class Member implements AsyncDisposable {
     }
     this.#timer = setInterval(() => this.#say(), LIMITS.fleet.hereMs).unref();
     await this.#steward.look();
+    this.#shipper?.open();
     this.#say();
     logger.info({ name: settings.name, server: bus.server.name, version: bus.server.version }, "joined the fleet");
   }
@@ -148,6 +152,7 @@ export class Member implements AsyncDisposable {
       ...(fault && { fault }),
       state: this.#state,
       plugins,
+      ...(this.#shipper && { audit: this.#shipper.state }),
       config: this.#digest,
       at: Date.now(),
     };
@@ -160,6 +165,7 @@ export class Member implements AsyncDisposable {
     await this.#joining;
     await this.#stopRuns?.();
     for (const leave of this.#leave) leave();
+    await this.#shipper?.close();
     await this.#steward?.close();
     await this.#bus?.close();
   }

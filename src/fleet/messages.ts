@@ -20,6 +20,8 @@ export const here = z.object({
   /** Rises when what gateways know of it, its `state`, has changed; with `run` it names one. */
   state: z.int().nonnegative().default(0),
   plugins: z.array(z.object({ id: text, version: text.optional(), status: text, circuit: text, store: text.optional() })).max(1_000),
+  /** How far its audit log is shipped; undefined: it ships none. `why`: it cannot now. */
+  audit: z.object({ log: text, next: z.int().nonnegative(), why: text.optional() }).optional(),
   /** Of its configuration, without secrets: hosts of a fleet should have the same. */
   config: text,
   /** Its clock, in milliseconds since 1970. */
@@ -81,6 +83,18 @@ export const signedIndex = z.strictObject({
   signature: z.string().max(128),
 });
 export type SignedIndex = z.infer<typeof signedIndex>;
+
+/** The first line of a part of a host's audit log. The lines themselves follow. */
+export const auditPart = z.object({
+  v: z.literal(1),
+  /** Of the state folder: it changes only if that is lost. */
+  log: text,
+  /** Of this part; the next one has the next number. */
+  n: z.int().nonnegative(),
+  /** Lines that were lost before this part, and what is known of them. */
+  gap: z.object({ name: text, since: text.optional(), why: text }).optional(),
+});
+export type AuditPart = z.infer<typeof auditPart>;
 
 /** Undefined: it is not of that form. */
 export function read<T>(schema: z.ZodType<T>, message: string, limit: number = LIMITS.fleet.messageBytes): T | undefined {

@@ -851,6 +851,10 @@ export const LIMITS = {
     watchMs: 10_000,
     /** How often a host looks for a change that it was not told of. */
     lookMs: 15_000,
+    /** How often a host ships new lines of its audit log, and how many bytes of them in one message: one line fits, whatever is escaped in it. */
+    shipMs: 1_000,
+    shipBytes: 512 * 1024,
+    auditDays: 90,
     /** Part of a bundle in one message: below the 1 MB that a server accepts unless told otherwise. */
     chunkBytes: 512 * 1024,
     /** What hosts and operators may say in one message. */

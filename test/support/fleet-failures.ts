@@ -110,21 +110,27 @@ export interface HostMore {
 /** A host in a process of its own, with its state in this folder. Resolves when it answers. */
 export async function startHostProcess(
   dir: string,
-  { name, servers, seed, operators }: Pick<FleetSettings, "name" | "servers" | "seed" | "operators">,
+  settings: Pick<FleetSettings, "name" | "servers" | "seed" | "operators" | "auditDays">,
   plugins: PluginSpec[],
   more: HostMore = {},
   again = 2,
 ): Promise<ChildProcess> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const settings = { name, servers, operators, seed: Buffer.from(seed).toString() };
-  const input = { settings, stateDir: join(dir, "state"), socket: join(dir, "s.sock"), plugins, ...more };
+  const { name, seed } = settings;
+  const input = {
+    settings: { ...settings, seed: Buffer.from(seed).toString() },
+    stateDir: join(dir, "state"),
+    socket: join(dir, "s.sock"),
+    plugins,
+    ...more,
+  };
   const args = ["-C", "source", "--disable-warning=ExperimentalWarning", HOST, JSON.stringify(input)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await Promise.race([once(child.stdout, "data"), once(child, "exit")])) as [unknown];
   if (String(line).includes("ready")) return child;
   // A sandbox that is not ready in time is replaced by a person or a service manager, too.
   if (again <= 0) throw new Error(`the host ${name} did not start`);
-  return startHostProcess(dir, { name, servers, seed, operators }, plugins, more, again - 1);
+  return startHostProcess(dir, settings, plugins, more, again - 1);
 }
 
 export class Fleet implements AsyncDisposable {
@@ -174,7 +180,7 @@ export class Fleet implements AsyncDisposable {
   async startHost(name: string): Promise<void> {
     const keys = this.#hostKeys.find(({ member }) => member.name === name)!;
     const dir = join(this.#root, `${name}-${++this.#lives}`);
-    const settings = { ...this.nats.accessOf(keys), operators: [makeSigningKey().publicKey] };
+    const settings = { ...this.nats.accessOf(keys), operators: [makeSigningKey().publicKey], auditDays: undefined };
     this.#children.set(name, await startHostProcess(dir, settings, this.#plugins));
   }
 

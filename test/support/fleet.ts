@@ -16,8 +16,8 @@ export function stateFolder(): State {
   return openState(join(folder({}, QUICK), "state"));
 }
 
-export function settingsOf(nats: Nats, keys: Keys, operators: readonly string[]): FleetSettings {
-  return { ...nats.accessOf(keys), operators, signingKey: undefined };
+export function settingsOf(nats: Nats, keys: Keys, operators: readonly string[], auditDays?: number): FleetSettings {
+  return { ...nats.accessOf(keys), operators, signingKey: undefined, auditDays };
 }
 
 export interface FleetHost extends AsyncDisposable {

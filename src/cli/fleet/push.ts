@@ -29,13 +29,9 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   const pem = await readPrivate(settings.signingKey, "fleet.signingKey");
   const startedMs = performance.now();
   const expected = readKnownHosts(state.dir, Date.now());
-  const pushed = await operator.push(
-    state,
-    settings.operators,
-    pem,
-    currentUser(),
-    Number(values.replicas ?? Math.min(3, settings.servers.length)),
-  );
+  const replicas = Number(values.replicas ?? Math.min(3, settings.servers.length));
+  const pushed = await operator.push(state, settings.operators, pem, currentUser(), replicas);
+  if (settings.auditDays !== undefined) await operator.makeAudit(replicas, settings.auditDays);
   if (pushed === undefined) {
     out.line(isJson ? printable({ serial: null, hosts: [] }) : "the fleet already has this lock");
     return EXIT.ok;

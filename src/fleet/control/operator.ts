@@ -9,10 +9,11 @@ import { fromWire } from "../../protocol/serve.ts";
 import type { EventFilter, ServeError, ServeMethod } from "../../protocol/serve.ts";
 import { readStored } from "../../state/store.ts";
 import type { State } from "../../state/state.ts";
+import { AuditReader } from "../audit/reader.ts";
 import type { Bus, BusServer } from "../bus.ts";
 import { here, read } from "../messages.ts";
 import type { Here } from "../messages.ts";
-import { BUCKETS, SUBJECTS } from "../subjects.ts";
+import { BUCKETS, LOGS, SUBJECTS } from "../subjects.ts";
 import { readApplied, writeApplied } from "./applied.ts";
 import { entryDigest, entryText, SharedLock } from "./shared-lock.ts";
 
@@ -136,6 +137,15 @@ export class Operator implements AsyncDisposable {
     writeApplied(state.dir, { serial, plugins });
     this.#bus.publish(SUBJECTS.changed, JSON.stringify({ serial }));
     return { serial, repaired };
+  }
+
+  /** For a new fleet: the log that hosts ship theirs to. */
+  makeAudit(replicas: number, days: number): Promise<void> {
+    return this.#bus.makeLog(LOGS.audit, SUBJECTS.audit("*"), replicas, days);
+  }
+
+  audit(after: number): AuditReader {
+    return new AuditReader(this.#bus.log(LOGS.audit), after);
   }
 
   /** On how many servers the lock is kept; undefined: there is none yet. */

@@ -11,10 +11,14 @@ it("every run is in the log, and without the setting only those that did not sim
   const count = 4 * LIMITS.audit.runsPerWindow;
   const recorded = async (runs: "news" | "all"): Promise<readonly [string[], string[]]> => {
     const stateDir = join(folder({}), "state");
-    const watcher = plugin("watcher", `api.on("before_tool_call", (e) => e.toolName === "rm" ? { block: true, blockReason: "no" } : undefined);`);
+    const watcher = plugin(
+      "watcher",
+      `api.on("before_tool_call", (e) => e.toolName === "rm" ? { block: true, blockReason: "no" } : undefined);`,
+    );
     const host = await open("thread", { config: { stateDir, audit: { runs } }, plugins: [watcher] });
     const made: string[] = [];
-    for (let n = 0; n < count; n++) made.push((await host.run("before_tool_call", { toolName: n % 2 === 0 ? "ls" : "rm", params: {} })).runId);
+    for (let n = 0; n < count; n++)
+      made.push((await host.run("before_tool_call", { toolName: n % 2 === 0 ? "ls" : "rm", params: {} })).runId);
     await host.close();
     const found: string[] = [];
     for await (const { runId } of new AuditLog(stateDir).runs()) found.unshift(runId);
