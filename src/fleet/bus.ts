@@ -59,7 +59,7 @@ export interface Bus {
   makeBucket(name: string, replicas: number): Promise<Bucket>;
   log(name: string): EventLog;
   /** Makes the log if it does not exist. For operators. What is older than `days` goes. */
-  makeLog(name: string, subject: string, replicas: number, days: number): Promise<void>;
+  makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void>;
   /** Called at every loss and every return of the connection. Returns the function that ends it. */
   onChange(changed: (isConnected: boolean) => void): () => void;
   close(): Promise<void>;

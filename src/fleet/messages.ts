@@ -2,6 +2,8 @@
 import * as z from "zod";
 import { LIMITS } from "../protocol/limits.ts";
 import { OFFERS } from "../protocol/serve.ts";
+import { quarantineEntry } from "../host/blame/quarantine-file.ts";
+import { pluginId } from "../protocol/rules/plugin-id.ts";
 import { parseJson } from "../text/parse-json.ts";
 
 const text = z.string().max(4_096);
@@ -95,6 +97,9 @@ export const auditPart = z.object({
   gap: z.object({ name: text, since: text.optional(), why: text }).optional(),
 });
 export type AuditPart = z.infer<typeof auditPart>;
+
+/** A host has quarantined a plugin for good, or an operator has released it: the subject says which. */
+export const quarantineNews = z.object({ plugin: pluginId, entry: quarantineEntry.optional() });
 
 /** Undefined: it is not of that form. */
 export function read<T>(schema: z.ZodType<T>, message: string, limit: number = LIMITS.fleet.messageBytes): T | undefined {

@@ -50,10 +50,10 @@ export class NatsLog implements EventLog {
     return { number: Number(header("Nats-Sequence")), subject: header("Nats-Subject"), text };
   }
 
-  async make(subject: string, replicas: number, days: number): Promise<void> {
+  async make(subjects: readonly string[], replicas: number, days: number): Promise<void> {
     const settings = {
       name: this.#name,
-      subjects: [subject],
+      subjects,
       retention: "limits",
       storage: "file",
       num_replicas: replicas,

@@ -155,8 +155,8 @@ class NatsBus implements Bus {
     return new NatsLog(name, this.#askLog);
   }
 
-  makeLog(name: string, subject: string, replicas: number, days: number): Promise<void> {
-    return new NatsLog(name, this.#askLog).make(subject, replicas, days);
+  makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void> {
+    return new NatsLog(name, this.#askLog).make(subjects, replicas, days);
   }
 
   readonly #askLog: AskLog = async (subject, text, id) => {

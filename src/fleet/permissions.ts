@@ -29,8 +29,26 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
   const reads = Object.values(BUCKETS).flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$JS.API.STREAM.INFO.KV_${bucket}`]);
   if (role === "host")
     return {
-      publish: [SUBJECTS.here(name), SUBJECTS.fact(name, "*"), SUBJECTS.audit(name), SUBJECTS.ask("*", name), ...reads],
-      subscribe: [inbox, SUBJECTS.control(name), SUBJECTS.run(name, "*"), SUBJECTS.ping(name), SUBJECTS.who, SUBJECTS.changed],
+      publish: [
+        // Who is in quarantine, all hosts read.
+        `$JS.API.DIRECT.GET.${LOGS.quarantine}`,
+        SUBJECTS.here(name),
+        SUBJECTS.fact(name, "*"),
+        SUBJECTS.audit(name),
+        SUBJECTS.quarantine(name),
+        SUBJECTS.ask("*", name),
+        ...reads,
+      ],
+      subscribe: [
+        inbox,
+        SUBJECTS.control(name),
+        SUBJECTS.run(name, "*"),
+        SUBJECTS.ping(name),
+        SUBJECTS.who,
+        SUBJECTS.changed,
+        SUBJECTS.quarantine("*"),
+        SUBJECTS.release,
+      ],
       responds: true,
     };
   // It has no right to the lock: a stolen key of a gateway can run hooks of its tenant, and install nothing.
@@ -44,7 +62,7 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
   const logs = Object.values(LOGS).flatMap((log) => [`$JS.API.DIRECT.GET.${log}`, `$JS.API.STREAM.CREATE.${log}`]);
   const writes = Object.values(BUCKETS).flatMap((bucket) => [`$KV.${bucket}.>`, `$JS.API.STREAM.CREATE.KV_${bucket}`]);
   return {
-    publish: [SUBJECTS.control("*"), SUBJECTS.who, SUBJECTS.changed, "$JS.API.INFO", ...reads, ...writes, ...logs],
+    publish: [SUBJECTS.control("*"), SUBJECTS.who, SUBJECTS.changed, SUBJECTS.release, "$JS.API.INFO", ...reads, ...writes, ...logs],
     subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.fact("*", "*")],
     responds: false,
   };

@@ -6,7 +6,7 @@
 export const BUCKETS = { lock: "creel_lock", bundles: "creel_bundles" } as const;
 
 /** What hosts append to, and operators read. */
-export const LOGS = { audit: "creel_audit" } as const;
+export const LOGS = { audit: "creel_audit", quarantine: "creel_quarantine" } as const;
 
 export const SUBJECTS = {
   /** An operator asks this host. */
@@ -25,6 +25,10 @@ export const SUBJECTS = {
   changed: "creel.changed",
   /** Lines of this host's audit log. */
   audit: (host: string) => `creel.audit.${host}`,
+  /** A plugin that this host has quarantined for good. */
+  quarantine: (host: string) => `creel.quarantine.${host}`,
+  /** An operator releases a plugin from quarantine, on all hosts. */
+  release: "creel.release",
   /** What happens in a host, for those who watch now. */
   fact: (host: string, fact: string) => `creel.fact.${host}.${fact}`,
 } as const;

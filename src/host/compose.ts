@@ -270,6 +270,7 @@ export function compose(options: HostOptions) {
     recorder,
     measurements,
     callCounts,
+    breaker,
     history,
     recent,
     registry,

@@ -855,6 +855,7 @@ export const LIMITS = {
     shipMs: 1_000,
     shipBytes: 512 * 1024,
     auditDays: 90,
+    quarantineDays: 3_650,
     /** Part of a bundle in one message: below the 1 MB that a server accepts unless told otherwise. */
     chunkBytes: 512 * 1024,
     /** What hosts and operators may say in one message. */

@@ -31,6 +31,7 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   const expected = readKnownHosts(state.dir, Date.now());
   const replicas = Number(values.replicas ?? Math.min(3, settings.servers.length));
   const pushed = await operator.push(state, settings.operators, pem, currentUser(), replicas);
+  await operator.makeQuarantine(replicas);
   if (settings.auditDays !== undefined) await operator.makeAudit(replicas, settings.auditDays);
   if (pushed === undefined) {
     out.line(isJson ? printable({ serial: null, hosts: [] }) : "the fleet already has this lock");

@@ -2,6 +2,7 @@
  * Trusted side, an operator's command: who is in the fleet, what each host answers, and one consent for all of them. A host that does not answer
  * is named, and never waited for longer than the others.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -141,7 +142,26 @@ export class Operator implements AsyncDisposable {
 
   /** For a new fleet: the log that hosts ship theirs to. */
   makeAudit(replicas: number, days: number): Promise<void> {
-    return this.#bus.makeLog(LOGS.audit, SUBJECTS.audit("*"), replicas, days);
+    return this.#bus.makeLog(LOGS.audit, [SUBJECTS.audit("*")], replicas, days);
+  }
+
+  /** The same for quarantines: each is as long in it as anybody could need it. */
+  makeQuarantine(replicas: number): Promise<void> {
+    return this.#bus.makeLog(LOGS.quarantine, [SUBJECTS.quarantine("*"), SUBJECTS.release], replicas, LIMITS.fleet.quarantineDays);
+  }
+
+  /** On all hosts, also those that are away now. */
+  async release(plugin: string): Promise<Answered[]> {
+    const kept = await this.#bus
+      .log(LOGS.quarantine)
+      .append(SUBJECTS.release, JSON.stringify({ plugin }), randomUUID())
+      .then(
+        () => undefined,
+        (error: CreelError) => ({ host: "hosts that are away", ok: undefined, error }),
+      );
+    // Those that are there are asked in any case.
+    const answers = await this.ask("release", { plugin });
+    return kept ? [...answers, kept] : answers;
   }
 
   audit(after: number): AuditReader {

@@ -76,7 +76,10 @@ export const fleet = defineVerb({
     }
     if (action === "list") return page.hosts(operator.hosts(), isJson, out) ? EXIT.ok : EXIT.failed;
     const method = action === "explain" ? "runDetail" : action;
-    const answers = await operator.ask(method, action === "explain" ? { runId: id } : { plugin: id });
+    const answers =
+      action === "release"
+        ? await operator.release(id!)
+        : await operator.ask(method, action === "explain" ? { runId: id } : { plugin: id });
     return page.answers(action === "explain" ? answers.filter(({ ok, error }) => ok || error) : answers, isJson, out)
       ? EXIT.ok
       : EXIT.failed;
