@@ -35,7 +35,7 @@ export type Here = z.infer<typeof here>;
 export const runRequest = z.object({
   method: z.enum(["run", "call", "emit", "state"]),
   params: z.unknown().optional(),
-  cause: z.string().max(256).optional(),
+  cause: z.string().max(LIMITS.causality.tokenChars).optional(),
   traceparent: z.string().max(128).optional().catch(undefined),
   ms: z.number().positive().optional(),
   /** The gateway's number of the request: questions that belong to it carry it. */
@@ -48,7 +48,7 @@ export type RunRequest = z.infer<typeof runRequest>;
 export const question = z.object({
   ask: z.enum(OFFERS),
   params: z.record(z.string(), z.unknown()),
-  cause: z.string().max(256).optional(),
+  cause: z.string().max(LIMITS.causality.tokenChars).optional(),
   run: z.int().nonnegative().optional(),
 });
 

@@ -27,7 +27,9 @@ export interface FleetSettings extends FleetAccess {
 export async function fleetSettings({ fleet }: CreelConfig, base: string): Promise<FleetSettings> {
   if (fleet === undefined) throw new CreelError("ERR_FLEET_UNSET");
   const pathOf = (path: string): string => resolveFrom(base, path);
-  const { operators, signingKey, audit } = fleet;
+  const { operators, signingKey, audit, causes } = fleet;
+  // The host has read it; here only its permissions are of interest.
+  if (causes !== undefined) await readPrivate(pathOf(causes), "fleet.causes");
   const auditDays = audit && (audit.days ?? LIMITS.fleet.auditDays);
   return { ...(await readAccess(fleet, pathOf)), operators, signingKey: signingKey && pathOf(signingKey), auditDays };
 }

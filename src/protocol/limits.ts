@@ -606,6 +606,9 @@ export const LIMITS = {
      */
     causeTokens: 10_000,
     causeTokenMs: 600_000,
+    /** A chain as a token that other hosts can read, and the longest token: it travels as a header, and servers take 8 KB of them. */
+    sealedBytes: 2_048,
+    tokenChars: 4_096,
     /** Runs whose cause is remembered for work that outlives them (timers, detached promises). */
     rememberedRuns: 10_000,
     /** How many runs may cause each other before the next one is refused. */

@@ -29,5 +29,6 @@ export const fleetConfig = z.strictObject({
     }),
     "Hosts ship their audit log to the servers, and `creel fleet audit` reads it. Without it: each host keeps its own.",
   ),
+  causes: key(path, "The file with the key for causes, which all hosts have: loops through several hosts then end at the depth limit."),
   signingKey: key(path, "For operators: the file with the private key that signs what is installed. Never on a host."),
 });
