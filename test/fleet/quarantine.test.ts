@@ -113,6 +113,21 @@ describe.skipIf(noNats !== undefined)("a plugin that one host of a fleet has qua
     expect(states()).toEqual(["closed", "closed", "closed"]);
   });
 
+  it("stays in quarantine on a host where it sleeps, whatever another host says of other code", { timeout: 60_000 }, async () => {
+    await ruin("three");
+    await expect.poll(() => states(), { timeout: 15_000 }).toEqual(["quarantined", "quarantined", "quarantined"]);
+    await away("three");
+    const { gate } = quarantined("three") as { gate: object };
+    const stolen = await connectNats(nats.accessOf(keys.two!));
+    const text = JSON.stringify({ plugin: "gate", entry: { ...gate, bundle: "sha256-of other code" } });
+    await stolen.log(LOGS.quarantine).append(SUBJECTS.quarantine("two"), text, "stolen");
+    await stolen.close();
+    await start("three");
+    expect(host("three").inspect("gate").status).toBe("asleep");
+    expect((await call("three")).decision).toBe("block");
+    expect(states()[2]).toBe("quarantined");
+  });
+
   it("cannot be named in the name of another host, nor released by a host", async () => {
     const forbidden = { code: "ERR_FLEET_FORBIDDEN" };
     const two = await connectNats(nats.accessOf(keys.two!));
