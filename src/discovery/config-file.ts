@@ -27,6 +27,16 @@ export async function lockKeyOf({ lockKey }: CreelConfig, base: string): Promise
   return checkedLockKey(await readPlace(lockKey, base, wrong), wrong);
 }
 
+/** The key of causes that all hosts of a fleet can read; undefined: there is none. */
+export async function causeKeyOf({ fleet }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
+  if (fleet?.causes === undefined) return undefined;
+  return checkedLockKey(await readPlace({ file: fleet.causes }, base, wrongCauseKey), wrongCauseKey);
+}
+
+function wrongCauseKey(detail: string): CreelError {
+  return new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: "fleet.causes", detail });
+}
+
 /** The URL of the shared database; undefined: there is none. Errors name the place, never the URL, which holds a password. */
 export async function databaseUrlOf({ kv }: CreelConfig, base: string): Promise<string | undefined> {
   if (kv === undefined) return undefined;

@@ -31,6 +31,21 @@ export interface Bucket {
   replicas(): Promise<number>;
 }
 
+export interface Appended {
+  /** Its place in the log: they rise. */
+  readonly number: number;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** A log of the engine to which hosts append. Nobody changes what is in it. */
+export interface EventLog {
+  /** Resolves when the servers have it. A second one of the same `id` within two minutes is dropped. */
+  append(subject: string, text: string, id: string): Promise<void>;
+  /** The first one after this number; undefined: there is none. Reads without a consumer. */
+  next(after: number): Promise<Appended | undefined>;
+}
+
 export interface Bus {
   readonly isConnected: boolean;
   readonly server: BusServer;
@@ -42,6 +57,9 @@ export interface Bus {
   bucket(name: string): Promise<Bucket>;
   /** Makes the bucket if it does not exist. For operators: a host has no right to. */
   makeBucket(name: string, replicas: number): Promise<Bucket>;
+  log(name: string): EventLog;
+  /** Makes the log if it does not exist. For operators. What is older than `days` goes. */
+  makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void>;
   /** Called at every loss and every return of the connection. Returns the function that ends it. */
   onChange(changed: (isConnected: boolean) => void): () => void;
   close(): Promise<void>;

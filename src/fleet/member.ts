@@ -12,8 +12,10 @@ import type { State } from "../state/state.ts";
 import type { Served } from "../serve/server.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Bus } from "./bus.ts";
+import { Shipper } from "./audit/shipper.ts";
 import { Control } from "./control/control.ts";
 import { Steward } from "./control/steward.ts";
+import { SharedQuarantine } from "./blame/shared-quarantine.ts";
 import type { Here } from "./messages.ts";
 import { connectNats } from "./nats.ts";
 import { Runs } from "./runs.ts";
@@ -40,6 +42,8 @@ export class Member implements AsyncDisposable {
   #bus: Bus | undefined;
   #steward: Steward | undefined;
   #leave: (() => void)[] = [];
+  #shared: SharedQuarantine | undefined;
+  #shipper: Shipper | undefined;
   #stopRuns: (() => Promise<void>) | undefined;
   /** How often what gateways know of the host has changed. */
   #state = 0;
@@ -97,6 +101,9 @@ export class Member implements AsyncDisposable {
       const steward = new Steward({ bus, state, host, operators: settings.operators, logger, changed: say });
       this.#bus = bus;
       this.#steward = steward;
+      const shared = new SharedQuarantine({ bus, host, stateDir: state.dir, name: settings.name, logger });
+      this.#shared = shared;
+      this.#shipper = settings.auditDays === undefined ? undefined : new Shipper(bus, state.dir, settings.name, logger);
       const changed = (): void => {
         this.#state += 1;
         say();
@@ -107,7 +114,17 @@ export class Member implements AsyncDisposable {
         await bus.subscribe(SUBJECTS.who, say),
         // What it says does not matter: the list is read and checked.
         await bus.subscribe(SUBJECTS.changed, () => void steward.look()),
-        bus.onChange((isConnected) => isConnected && void steward.look().then(say)),
+        // What they say does not matter either.
+        ...(await this.#hearQuarantines(bus, shared)),
+        host.on("quarantine", () => void shared.look()),
+        bus.onChange(
+          (isConnected) =>
+            isConnected &&
+            void steward
+              .look()
+              .then(() => shared.look())
+              .then(say),
+        ),
         ...(["plugin", "quarantine", "replaced", "moved", "restart", "approval"] as const).map((fact) => host.on(fact, changed)),
       ];
     } catch (error) {
@@ -117,6 +134,8 @@ export class Member implements AsyncDisposable {
     }
     this.#timer = setInterval(() => this.#say(), LIMITS.fleet.hereMs).unref();
     await this.#steward.look();
+    await this.#shared.look();
+    this.#shipper?.open();
     this.#say();
     logger.info({ name: settings.name, server: bus.server.name, version: bus.server.version }, "joined the fleet");
   }
@@ -129,6 +148,18 @@ export class Member implements AsyncDisposable {
       if ((error as CreelError).code !== "ERR_FLEET_FORBIDDEN") throw error;
       this.#options.logger.warn({ err: error }, "this host judges no gates of other machines: the server's accounts do not allow it");
       return undefined;
+    }
+  }
+
+  /** An account of an earlier version has no quarantines: each host keeps its own. */
+  async #hearQuarantines(bus: Bus, shared: SharedQuarantine): Promise<(() => void)[]> {
+    const heard = (): void => void shared.look();
+    try {
+      return [await bus.subscribe(SUBJECTS.quarantine("*"), heard), await bus.subscribe(SUBJECTS.release, heard)];
+    } catch (error) {
+      if ((error as CreelError).code !== "ERR_FLEET_FORBIDDEN") throw error;
+      this.#options.logger.warn({ err: error }, "this host shares no quarantines: the server's accounts do not allow it");
+      return [];
     }
   }
 
@@ -148,6 +179,7 @@ export class Member implements AsyncDisposable {
       ...(fault && { fault }),
       state: this.#state,
       plugins,
+      ...(this.#shipper && { audit: this.#shipper.state }),
       config: this.#digest,
       at: Date.now(),
     };
@@ -160,6 +192,8 @@ export class Member implements AsyncDisposable {
     await this.#joining;
     await this.#stopRuns?.();
     for (const leave of this.#leave) leave();
+    await this.#shared?.close();
+    await this.#shipper?.close();
     await this.#steward?.close();
     await this.#bus?.close();
   }

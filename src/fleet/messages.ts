@@ -2,6 +2,8 @@
 import * as z from "zod";
 import { LIMITS } from "../protocol/limits.ts";
 import { OFFERS } from "../protocol/serve.ts";
+import { quarantineEntry } from "../host/blame/quarantine-file.ts";
+import { pluginId } from "../protocol/rules/plugin-id.ts";
 import { parseJson } from "../text/parse-json.ts";
 
 const text = z.string().max(4_096);
@@ -20,6 +22,8 @@ export const here = z.object({
   /** Rises when what gateways know of it, its `state`, has changed; with `run` it names one. */
   state: z.int().nonnegative().default(0),
   plugins: z.array(z.object({ id: text, version: text.optional(), status: text, circuit: text, store: text.optional() })).max(1_000),
+  /** How far its audit log is shipped; undefined: it ships none. `why`: it cannot now. */
+  audit: z.object({ log: text, next: z.int().nonnegative(), why: text.optional() }).optional(),
   /** Of its configuration, without secrets: hosts of a fleet should have the same. */
   config: text,
   /** Its clock, in milliseconds since 1970. */
@@ -31,7 +35,7 @@ export type Here = z.infer<typeof here>;
 export const runRequest = z.object({
   method: z.enum(["run", "call", "emit", "state"]),
   params: z.unknown().optional(),
-  cause: z.string().max(256).optional(),
+  cause: z.string().max(LIMITS.causality.tokenChars).optional(),
   traceparent: z.string().max(128).optional().catch(undefined),
   ms: z.number().positive().optional(),
   /** The gateway's number of the request: questions that belong to it carry it. */
@@ -44,7 +48,7 @@ export type RunRequest = z.infer<typeof runRequest>;
 export const question = z.object({
   ask: z.enum(OFFERS),
   params: z.record(z.string(), z.unknown()),
-  cause: z.string().max(256).optional(),
+  cause: z.string().max(LIMITS.causality.tokenChars).optional(),
   run: z.int().nonnegative().optional(),
 });
 
@@ -81,6 +85,21 @@ export const signedIndex = z.strictObject({
   signature: z.string().max(128),
 });
 export type SignedIndex = z.infer<typeof signedIndex>;
+
+/** The first line of a part of a host's audit log. The lines themselves follow. */
+export const auditPart = z.object({
+  v: z.literal(1),
+  /** Of the state folder: it changes only if that is lost. */
+  log: text,
+  /** Of this part; the next one has the next number. */
+  n: z.int().nonnegative(),
+  /** Lines that were lost before this part, and what is known of them. */
+  gap: z.object({ name: text, since: text.optional(), why: text }).optional(),
+});
+export type AuditPart = z.infer<typeof auditPart>;
+
+/** A host has quarantined a plugin for good, or an operator has released it: the subject says which. */
+export const quarantineNews = z.object({ plugin: pluginId, entry: quarantineEntry.optional() });
 
 /** Undefined: it is not of that form. */
 export function read<T>(schema: z.ZodType<T>, message: string, limit: number = LIMITS.fleet.messageBytes): T | undefined {

@@ -7,7 +7,9 @@ import type * as KvModule from "@nats-io/kv";
 import type * as Transport from "@nats-io/transport-node";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Bucket, Bus, BusMessage, BusServer } from "./bus.ts";
+import type { Bucket, Bus, BusMessage, BusServer, EventLog } from "./bus.ts";
+import { NatsLog } from "./nats-log.ts";
+import type { AskLog } from "./nats-log.ts";
 import type { FleetAccess } from "./settings.ts";
 
 interface Client {
@@ -111,20 +113,14 @@ class NatsBus implements Bus {
   }
 
   async request(subject: string, text: string, timeoutMs: number): Promise<string> {
-    if (!this.isConnected) throw away();
-    const lost = Promise.withResolvers<never>();
-    lost.promise.catch(() => {});
-    this.#pending.add(lost.reject);
-    try {
-      // A fraction would throw in the client.
-      const answer = this.#connection.request(subject, text, { timeout: Math.max(1, Math.ceil(timeoutMs)) });
-      answer.catch(() => {});
-      return (await Promise.race([answer, lost.promise])).string();
-    } catch (error) {
-      throw error instanceof CreelError ? error : this.#failed(subject, error);
-    } finally {
-      this.#pending.delete(lost.reject);
-    }
+    return (await this.#asked(subject, () => this.#send(subject, text, timeoutMs))).string();
+  }
+
+  #send(subject: string, text: string, timeoutMs: number, id?: string): Promise<Transport.Msg> {
+    const headers = id === undefined ? undefined : this.#client.transport.headers();
+    headers?.set("Nats-Msg-Id", id!);
+    // A fraction would throw in the client.
+    return this.#connection.request(subject, text, { timeout: Math.max(1, Math.ceil(timeoutMs)), ...(headers && { headers }) });
   }
 
   publish(subject: string, text: string): void {
@@ -154,6 +150,19 @@ class NatsBus implements Bus {
     const make = (): Promise<KV> => new this.#client.kv.Kvm(this.#connection).create(name, { history: 1, replicas, allow_direct: true });
     return this.#bucketOf(name, await this.#asked(name, make));
   }
+
+  log(name: string): EventLog {
+    return new NatsLog(name, this.#askLog);
+  }
+
+  makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void> {
+    return new NatsLog(name, this.#askLog).make(subjects, replicas, days);
+  }
+
+  readonly #askLog: AskLog = async (subject, text, id) => {
+    const message = await this.#asked(subject, () => this.#send(subject, text, LIMITS.fleet.controlMs, id));
+    return { status: message.headers?.code ?? 0, text: message.string(), header: (key) => message.headers?.get(key) ?? "" };
+  };
 
   onChange(changed: (isConnected: boolean) => void): () => void {
     this.#listeners.add(changed);

@@ -3,7 +3,7 @@
  * writes it and the tests start servers with it, so that what is documented is what was tried. No host may create a consumer: with one, it
  * could make the server send messages of its choice to subjects that it may not publish itself.
  */
-import { BUCKETS, SUBJECTS } from "./subjects.ts";
+import { BUCKETS, LOGS, SUBJECTS } from "./subjects.ts";
 
 export type Role = "host" | "gateway" | "operator";
 
@@ -29,8 +29,26 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
   const reads = Object.values(BUCKETS).flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$JS.API.STREAM.INFO.KV_${bucket}`]);
   if (role === "host")
     return {
-      publish: [SUBJECTS.here(name), SUBJECTS.fact(name, "*"), SUBJECTS.ask("*", name), ...reads],
-      subscribe: [inbox, SUBJECTS.control(name), SUBJECTS.run(name, "*"), SUBJECTS.ping(name), SUBJECTS.who, SUBJECTS.changed],
+      publish: [
+        // Who is in quarantine, all hosts read.
+        `$JS.API.DIRECT.GET.${LOGS.quarantine}`,
+        SUBJECTS.here(name),
+        SUBJECTS.fact(name, "*"),
+        SUBJECTS.audit(name),
+        SUBJECTS.quarantine(name),
+        SUBJECTS.ask("*", name),
+        ...reads,
+      ],
+      subscribe: [
+        inbox,
+        SUBJECTS.control(name),
+        SUBJECTS.run(name, "*"),
+        SUBJECTS.ping(name),
+        SUBJECTS.who,
+        SUBJECTS.changed,
+        SUBJECTS.quarantine("*"),
+        SUBJECTS.release,
+      ],
       responds: true,
     };
   // It has no right to the lock: a stolen key of a gateway can run hooks of its tenant, and install nothing.
@@ -40,9 +58,11 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
       subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.ask(name, "*")],
       responds: true,
     };
+  // No right to delete: what hosts have written stays until it is old.
+  const logs = Object.values(LOGS).flatMap((log) => [`$JS.API.DIRECT.GET.${log}`, `$JS.API.STREAM.CREATE.${log}`]);
   const writes = Object.values(BUCKETS).flatMap((bucket) => [`$KV.${bucket}.>`, `$JS.API.STREAM.CREATE.KV_${bucket}`]);
   return {
-    publish: [SUBJECTS.control("*"), SUBJECTS.who, SUBJECTS.changed, "$JS.API.INFO", ...reads, ...writes],
+    publish: [SUBJECTS.control("*"), SUBJECTS.who, SUBJECTS.changed, SUBJECTS.release, "$JS.API.INFO", ...reads, ...writes, ...logs],
     subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.fact("*", "*")],
     responds: false,
   };

@@ -2,6 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { CreelConfig } from "../protocol/config/config.ts";
 import { CreelError } from "../protocol/errors.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { resolveFrom } from "../discovery/config-file.ts";
 
 /** How to reach the server, and as whom. */
@@ -19,13 +20,18 @@ export interface FleetSettings extends FleetAccess {
   readonly operators: readonly string[];
   /** The file with this operator's private key; undefined: this member is a host. */
   readonly signingKey: string | undefined;
+  /** For so many days the servers keep what hosts ship of their audit logs; undefined: hosts ship none. */
+  readonly auditDays: number | undefined;
 }
 
 export async function fleetSettings({ fleet }: CreelConfig, base: string): Promise<FleetSettings> {
   if (fleet === undefined) throw new CreelError("ERR_FLEET_UNSET");
   const pathOf = (path: string): string => resolveFrom(base, path);
-  const { operators, signingKey } = fleet;
-  return { ...(await readAccess(fleet, pathOf)), operators, signingKey: signingKey && pathOf(signingKey) };
+  const { operators, signingKey, audit, causes } = fleet;
+  // The host has read it; here only its permissions are of interest.
+  if (causes !== undefined) await readPrivate(pathOf(causes), "fleet.causes");
+  const auditDays = audit && (audit.days ?? LIMITS.fleet.auditDays);
+  return { ...(await readAccess(fleet, pathOf)), operators, signingKey: signingKey && pathOf(signingKey), auditDays };
 }
 
 export async function readAccess(

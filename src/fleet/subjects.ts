@@ -5,6 +5,9 @@
  */
 export const BUCKETS = { lock: "creel_lock", bundles: "creel_bundles" } as const;
 
+/** What hosts append to, and operators read. */
+export const LOGS = { audit: "creel_audit", quarantine: "creel_quarantine" } as const;
+
 export const SUBJECTS = {
   /** An operator asks this host. */
   control: (host: string) => `creel.host.${host}.control`,
@@ -20,6 +23,12 @@ export const SUBJECTS = {
   who: "creel.who",
   /** An operator has changed what is installed. */
   changed: "creel.changed",
+  /** Lines of this host's audit log. */
+  audit: (host: string) => `creel.audit.${host}`,
+  /** A plugin that this host has quarantined for good. */
+  quarantine: (host: string) => `creel.quarantine.${host}`,
+  /** An operator releases a plugin from quarantine, on all hosts. */
+  release: "creel.release",
   /** What happens in a host, for those who watch now. */
   fact: (host: string, fact: string) => `creel.fact.${host}.${fact}`,
 } as const;

@@ -10,6 +10,7 @@ import { Audit, auditSinks } from "./audit/audit.ts";
 import { KnownSecrets } from "./audit/known-secrets.ts";
 import { Breaker } from "./blame/breaker.ts";
 import { Causes } from "./causality/causes.ts";
+import { SealedCauses } from "./causality/sealed-causes.ts";
 import { RecursionGuard } from "./causality/recursion.ts";
 import { Durable } from "./durable/durable.ts";
 import { FunctionCalls } from "./functions/function-calls.ts";
@@ -128,7 +129,7 @@ export function compose(options: HostOptions) {
     },
   });
   const sync = new SyncLines(fleet, (lane) => plugins.longestTurnMs(lane));
-  const causes = new Causes(id);
+  const causes = new Causes(id, undefined, options.causeKey && new SealedCauses(options.causeKey));
   events.chainNow = () => {
     const chain = causes.current;
     return chain && chainOf(chain);
@@ -270,6 +271,7 @@ export function compose(options: HostOptions) {
     recorder,
     measurements,
     callCounts,
+    breaker,
     history,
     recent,
     registry,

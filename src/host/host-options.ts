@@ -49,6 +49,8 @@ export interface HostOptions {
   readonly stateDir: string | undefined;
   /** A database for the stores of plugins that several hosts share. */
   readonly sharedKv?: SharedKv | undefined;
+  /** The key of causes that all hosts of a fleet can read; undefined: only this host can. */
+  readonly causeKey?: Uint8Array | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */

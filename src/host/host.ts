@@ -2,6 +2,7 @@
  * Trusted side: the host in this process. Public methods only: compose.ts wires the parts behind them, run-dispatcher.ts runs hooks,
  * lifecycle.ts opens and closes. The catalog's types are put on here; the parts work with untyped events.
  */
+import type { QuarantineEntry } from "./blame/quarantine-file.ts";
 import type { Catalog, ContextOf, DecisionOf, EventOf, HookTable, NameByKind, ResultOf } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
 import type {
@@ -186,6 +187,23 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
 
   disable(plugin: string): void {
     this.#parts.plugins.disable(plugin);
+  }
+
+  /** What is in quarantine for good, for the other hosts of a fleet. */
+  quarantined(): Map<string, QuarantineEntry> {
+    const { plugins, breaker } = this.#parts;
+    return new Map(
+      plugins.list().flatMap((plugin) => {
+        const entry = breaker.quarantined(plugin);
+        return entry ? [[plugin.id, entry] as const] : [];
+      }),
+    );
+  }
+
+  /** Another host of the fleet has quarantined this code. False: this host does not have it, or has done so, too. */
+  isolate(plugin: string, entry: QuarantineEntry): boolean {
+    const found = this.#parts.plugins.find(plugin);
+    return found !== undefined && this.#parts.breaker.adopt(found, entry);
   }
 
   async release(plugin: string): Promise<PluginReport> {

@@ -606,6 +606,9 @@ export const LIMITS = {
      */
     causeTokens: 10_000,
     causeTokenMs: 600_000,
+    /** A chain as a token that other hosts can read, and the longest token: it travels as a header, and servers take 8 KB of them. */
+    sealedBytes: 2_048,
+    tokenChars: 4_096,
     /** Runs whose cause is remembered for work that outlives them (timers, detached promises). */
     rememberedRuns: 10_000,
     /** How many runs may cause each other before the next one is refused. */
@@ -851,6 +854,11 @@ export const LIMITS = {
     watchMs: 10_000,
     /** How often a host looks for a change that it was not told of. */
     lookMs: 15_000,
+    /** How often a host ships new lines of its audit log, and how many bytes of them in one message: one line fits, whatever is escaped in it. */
+    shipMs: 1_000,
+    shipBytes: 512 * 1024,
+    auditDays: 90,
+    quarantineDays: 3_650,
     /** Part of a bundle in one message: below the 1 MB that a server accepts unless told otherwise. */
     chunkBytes: 512 * 1024,
     /** What hosts and operators may say in one message. */

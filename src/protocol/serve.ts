@@ -137,7 +137,7 @@ export const clientFrame = z.union([
     method: z.string().max(64),
     id: id.optional(),
     params: z.unknown().optional(),
-    cause: z.string().max(256).optional(),
+    cause: z.string().max(LIMITS.causality.tokenChars).optional(),
     /** The client's span, as in the HTTP header of that name. An invalid one is ignored. */
     traceparent: z.string().max(128).optional().catch(undefined),
   }),

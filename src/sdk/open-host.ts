@@ -39,7 +39,10 @@ export async function openHostWith<Own extends HookTable = {}>(
   options: OpenOptions<Own>,
   inner: InnerOptions,
 ): Promise<CoreHost<Catalog & Own>> {
-  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, sharedKv, logger } = await resolveOptions(options, inner);
+  const { isolation, lanes, config, stateDir, plugins, find, configure, secrets, sharedKv, causeKey, logger } = await resolveOptions(
+    options,
+    inner,
+  );
   const own = withOwn(options.hooks ?? {});
   const asGiven = options.rewrites === "isolated" ? isolated(own) : own;
   // A dry run, a benchmark or a replay: what it emits is not kept.
@@ -73,6 +76,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     isAnswerable: config.approvals?.plugin?.answerable === true,
     stateDir,
     sharedKv,
+    causeKey,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
     clock: inner.clock,

@@ -21,7 +21,7 @@ import { firstIssue } from "../text/schema-issue.ts";
 import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Plugin } from "../host/plugins/plugin.ts";
-import { checkedLockKey, databaseUrlOf, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
+import { causeKeyOf, checkedLockKey, databaseUrlOf, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
 import { checkNames, wrongOption } from "./known-options.ts";
 import { PluginFinder } from "../discovery/plugin-finder.ts";
 import type { FinderInner } from "../discovery/plugin-finder.ts";
@@ -124,6 +124,8 @@ export interface Resolved {
   readonly secrets: Secrets;
   /** Stores of plugins that several hosts share; undefined: none. */
   readonly sharedKv: SharedKv | undefined;
+  /** Of causes that all hosts of a fleet can read. */
+  readonly causeKey: Uint8Array | undefined;
   readonly logger: Logger;
 }
 
@@ -180,6 +182,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
   const secrets = await readSecrets(inner.isReplay ? {} : sources, (path) => resolveFrom(base, path));
   const stateDir = inner.isBare ? undefined : (inner.stateDir ?? stateDirOf(config, base));
   const lockKey = given === undefined ? await lockKeyOf(config, base) : checkedLockKey(given, wrongKey);
+  const causeKey = await causeKeyOf(config, base);
   // The lock does not know a gateway's own hooks: a lazy plugin that listens to one would never load.
   const isEager = inner.isEager === true || config.plugins?.load?.lazy === false || Object.keys(options.hooks ?? {}).length > 0;
   const finder = new PluginFinder({
@@ -212,6 +215,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     find: (id) => finder.find(id),
     configure: (id, entry) => finder.configure(id, entry),
     secrets,
+    causeKey,
     sharedKv,
     logger,
   };

@@ -37,7 +37,7 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
     expect((await creelHere("fleet", "keys", "--host", "web-1", "--operator", "ann", "--out", out)).code).toBe(1);
     await using nats = await Nats.withAccounts(readFileSync(join(out, "accounts.conf"), "utf8"), 3);
     const configOf = (name: string, more: object = {}): string => {
-      const fleet = { name, servers: nats.urls, credentials: join(out, `${name}.nk`), operators: [operator], ...more };
+      const fleet = { name, servers: nats.urls, credentials: join(out, `${name}.nk`), operators: [operator], audit: {}, ...more };
       mkdirSync(join(root, name), { mode: 0o700 });
       const file = join(root, name, "creel.json");
       writeFileSync(file, JSON.stringify({ stateDir: "state", sandbox: { spare: false, walls: "none" }, fleet }));
@@ -71,7 +71,12 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
       })
       .toContain("already has this lock");
     await nats.restart(0);
-    const doctor = JSON.parse((await fleet("fleet", "doctor", "--json")).out) as { isSound: boolean; checks: { what: string }[] };
+    const examined = async () =>
+      JSON.parse((await fleet("fleet", "doctor", "--json")).out) as { isSound: boolean; checks: { what: string }[] };
+    // Servers that have lost one of them choose a leader of the log, which takes seconds.
+    const ships = async () => (await examined()).checks.some(({ what }) => what === "2 of 2 hosts ship their audit log");
+    await expect.poll(ships, { timeout: 60_000, interval: 500 }).toBe(true);
+    const doctor = await examined();
     expect(doctor.isSound).toBe(true);
     expect(doctor.checks.map(({ what }) => what)).toEqual(
       expect.arrayContaining([
@@ -80,5 +85,23 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
         "all hosts have the same configuration",
       ]),
     );
+    const shipped = async (...args: string[]) => {
+      const { out: text, code } = await fleet("fleet", "audit", "--json", ...args);
+      const lines = text.split("\n").filter(Boolean);
+      return {
+        code,
+        parts: lines.map((line) => JSON.parse(line) as { number: number; host: string; line: { kind: string; plugin: string } }),
+      };
+    };
+    const changes = async (...args: string[]) =>
+      (await shipped(...args)).parts.filter(({ line }) => line.kind === "plugin").map(({ host, line }) => `${host} ${line.plugin}`);
+    await expect.poll(() => changes(), { timeout: 60_000 }).toEqual(expect.arrayContaining(["web-1 greeter", "web-2 greeter"]));
+    expect(new Set((await changes("--host", "web-2")).map((change) => change.split(" ")[0]))).toEqual(new Set(["web-2"]));
+    const { parts, code } = await shipped();
+    expect(code).toBe(0);
+    expect((await shipped("--after", String(parts.at(-1)!.number))).parts.filter(({ number }) => number <= parts.at(-1)!.number)).toEqual(
+      [],
+    );
+    expect((await fleet("fleet", "audit")).out).toMatch(/^web-1 \S+Z plugin greeter/m);
   });
 });

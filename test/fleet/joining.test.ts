@@ -13,7 +13,15 @@ it(
     const [port] = await freePorts(1);
     const { seed } = keysOf("one", "host");
     const servers = [`nats://127.0.0.1:${port}`];
-    await using host = await fleetHost({ name: "one", servers, seed, ca: undefined, operators, signingKey: undefined });
+    await using host = await fleetHost({
+      name: "one",
+      servers,
+      seed,
+      ca: undefined,
+      operators,
+      signingKey: undefined,
+      auditDays: undefined,
+    });
     const told = () => host.lines.flatMap(({ level, message }) => (message.includes("fleet") ? `${level} ${message}` : []));
     expect(told()).toEqual([expect.stringContaining("warn the fleet's server is away")]);
     await using _old = await oldServer(port);

@@ -17,7 +17,7 @@ it("2 kills, 60 events, a tenth refused: 0 lost, 0 out of order, duplicates carr
     plugin: postingPlugin,
     read: (_, body) => body as Received,
   });
-  expect(figures).toMatchObject({ kills: 2, lost: 0, outOfOrder: 0, otherIds: 0 });
+  expect(figures).toMatchObject({ kills: 2, lost: 0, waiting: 0, dead: 0, outOfOrder: 0, otherIds: 0 });
   // The first is aimed at an event; the second comes at any time.
   expect(figures.killsWhileEmitting).toBeGreaterThan(0);
 });

@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url";
 import { openHost } from "creel";
 import type { Host, OpenOptions, PluginSpec } from "creel";
 import { makeSigningKey } from "../../src/fleet/control/signature.ts";
+import type { FleetSettings } from "../../src/fleet/settings.ts";
 import { keysOf, Nats } from "./nats.ts";
 import type { Keys } from "./nats.ts";
 
@@ -100,6 +101,38 @@ export class Proxy implements Disposable {
   }
 }
 
+export interface HostMore {
+  readonly isolation?: "thread" | "process";
+  /** Its audit log is written. */
+  readonly hasAudit?: boolean;
+}
+
+/** A host in a process of its own, with its state in this folder. Resolves when it answers. */
+export async function startHostProcess(
+  dir: string,
+  settings: Pick<FleetSettings, "name" | "servers" | "seed" | "operators" | "auditDays">,
+  plugins: PluginSpec[],
+  more: HostMore = {},
+  again = 2,
+): Promise<ChildProcess> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const { name, seed } = settings;
+  const input = {
+    settings: { ...settings, seed: Buffer.from(seed).toString() },
+    stateDir: join(dir, "state"),
+    socket: join(dir, "s.sock"),
+    plugins,
+    ...more,
+  };
+  const args = ["-C", "source", "--disable-warning=ExperimentalWarning", HOST, JSON.stringify(input)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await Promise.race([once(child.stdout, "data"), once(child, "exit")])) as [unknown];
+  if (String(line).includes("ready")) return child;
+  // A sandbox that is not ready in time is replaced by a person or a service manager, too.
+  if (again <= 0) throw new Error(`the host ${name} did not start`);
+  return startHostProcess(dir, settings, plugins, more, again - 1);
+}
+
 export class Fleet implements AsyncDisposable {
   // Not of files.ts, which needs a test runner.
   readonly #root = mkdtempSync(join(tmpdir(), "creel-fleet-"));
@@ -144,20 +177,11 @@ export class Fleet implements AsyncDisposable {
     await sleep(700);
   }
 
-  async startHost(name: string, again = 2): Promise<void> {
+  async startHost(name: string): Promise<void> {
     const keys = this.#hostKeys.find(({ member }) => member.name === name)!;
-    const settings = { ...this.nats.accessOf(keys), seed: Buffer.from(keys.seed).toString(), operators: [makeSigningKey().publicKey] };
     const dir = join(this.#root, `${name}-${++this.#lives}`);
-    mkdirSync(dir, { mode: 0o700 });
-    const input = { settings, stateDir: join(dir, "state"), socket: join(dir, "s.sock"), plugins: this.#plugins };
-    const args = ["-C", "source", "--disable-warning=ExperimentalWarning", HOST, JSON.stringify(input)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-    this.#children.set(name, child);
-    const [line] = (await Promise.race([once(child.stdout, "data"), once(child, "exit")])) as [unknown];
-    if (String(line).includes("ready")) return;
-    // A sandbox that is not ready in time is replaced by a person or a service manager, too.
-    if (again <= 0) throw new Error(`the host ${name} did not start`);
-    await this.startHost(name, again - 1);
+    const settings = { ...this.nats.accessOf(keys), operators: [makeSigningKey().publicKey], auditDays: undefined };
+    this.#children.set(name, await startHostProcess(dir, settings, this.#plugins));
   }
 
   signal(name: string, signal: NodeJS.Signals): void {

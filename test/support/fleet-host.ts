@@ -11,10 +11,13 @@ const input = JSON.parse(process.argv[2]!) as {
   stateDir: string;
   socket: string;
   plugins: PluginSpec[];
+  isolation?: "thread" | "process";
+  hasAudit?: boolean;
 };
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const config = { stateDir: input.stateDir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false } };
-const served = await serve({ socket: input.socket, isolation: "thread", lanes: 1, plugins: input.plugins, logger, config });
+const config = { stateDir: input.stateDir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: input.hasAudit ?? false } };
+const { socket, plugins, isolation = "thread" } = input;
+const served = await serve({ socket, isolation, lanes: 1, plugins, logger, config });
 const settings: FleetSettings = { ...input.settings, ca: undefined, signingKey: undefined, seed: Buffer.from(input.settings.seed) };
 await Member.join({ settings, served, state: openState(input.stateDir), config, creel: "0.0.0", logger });
 writeSync(1, "ready\n");

@@ -16,8 +16,8 @@ export function stateFolder(): State {
   return openState(join(folder({}, QUICK), "state"));
 }
 
-export function settingsOf(nats: Nats, keys: Keys, operators: readonly string[]): FleetSettings {
-  return { ...nats.accessOf(keys), operators, signingKey: undefined };
+export function settingsOf(nats: Nats, keys: Keys, operators: readonly string[], auditDays?: number): FleetSettings {
+  return { ...nats.accessOf(keys), operators, signingKey: undefined, auditDays };
 }
 
 export interface FleetHost extends AsyncDisposable {
@@ -26,9 +26,16 @@ export interface FleetHost extends AsyncDisposable {
   readonly lines: ReturnType<typeof recorder>["lines"];
 }
 
-/** `state`: of an earlier life. */
-export async function fleetHost(settings: FleetSettings, state = stateFolder(), plugins: PluginSpec[] = []): Promise<FleetHost> {
-  const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false } };
+/** `state`: of an earlier life. `causes`: the file with the key that hosts share. */
+export async function fleetHost(
+  settings: FleetSettings,
+  state = stateFolder(),
+  plugins: PluginSpec[] = [],
+  causes?: string,
+): Promise<FleetHost> {
+  const { name, servers, operators } = settings;
+  const fleet = { name, servers: [...servers], operators: [...operators], credentials: "unread", causes };
+  const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false }, fleet };
   const { logger, lines } = recorder();
   const host = await served({ config, logger, plugins });
   const member = await Member.join({ settings, served: host, state, config, creel: "0.0.0", logger });

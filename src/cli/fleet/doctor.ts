@@ -42,6 +42,17 @@ export async function examineFleet(operator: Operator, settings: FleetSettings):
           "read the message; the host keeps what it had",
         ),
       );
+  for (const { host, audit } of hosts)
+    if (audit?.why !== undefined)
+      checks.push(
+        warn(
+          "fleet",
+          `${host} cannot ship its audit log: ${audit.why}`,
+          'run "creel fleet push" with "fleet.audit" set; the host keeps its log meanwhile',
+        ),
+      );
+  const shipping = hosts.filter(({ audit }) => audit !== undefined && audit.why === undefined).length;
+  if (shipping > 0) checks.push(ok("fleet", `${shipping} of ${hosts.length} hosts ship their audit log`));
   checks.push(
     ...agreement(
       "change of the lock",

@@ -28,9 +28,11 @@ export interface AsOperator extends AsyncDisposable {
   readonly operator: Operator;
 }
 
-export async function asOperator(given: string | undefined): Promise<AsOperator> {
+/** `waits`: until the hosts that are there have said so. */
+export async function asOperator(given: string | undefined, waits = true): Promise<AsOperator> {
   const file = given ?? (existsSync("creel.json") ? "creel.json" : undefined);
   const settings = await fleetSettings(await readConfig(file), file === undefined ? process.cwd() : dirname(resolve(file)));
-  const operator = await Operator.open(await connectNats(settings));
+  const bus = await connectNats(settings);
+  const operator = await (waits ? Operator.open(bus) : Operator.listen(bus));
   return { settings, operator, [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose]() };
 }

@@ -1,4 +1,5 @@
 /** Makes the keys of a new fleet and the server's configuration for them, in a folder that only the operator can enter. */
+import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeSigningKey } from "../../fleet/control/signature.ts";
@@ -28,6 +29,7 @@ export async function makeKeys(
     files.push(name);
   };
   const signing = makeSigningKey();
+  write("causes.key", `${randomBytes(32).toString("hex")}\n`);
   write(`${operator}.pem`, signing.pem);
   const members: Member[] = [];
   const all: readonly (readonly [string, Role])[] = [

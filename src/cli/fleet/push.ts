@@ -18,7 +18,7 @@ interface PushValues {
 /** Gives the exit code: a host that has not followed is a failure, and so is a fleet without hosts. */
 export async function push(values: PushValues, out: Terminal, isJson = false): Promise<number> {
   const { state } = await findProject(values);
-  await using joined = await asOperator(values.config);
+  await using joined = await asOperator(values.config, false);
   const { settings, operator } = joined;
   if (settings.signingKey === undefined)
     throw new CreelError("ERR_CONFIG_INVALID", {
@@ -29,18 +29,16 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   const pem = await readPrivate(settings.signingKey, "fleet.signingKey");
   const startedMs = performance.now();
   const expected = readKnownHosts(state.dir, Date.now());
-  const pushed = await operator.push(
-    state,
-    settings.operators,
-    pem,
-    currentUser(),
-    Number(values.replicas ?? Math.min(3, settings.servers.length)),
-  );
+  const replicas = Number(values.replicas ?? Math.min(3, settings.servers.length));
+  const pushed = await operator.push(state, settings.operators, pem, currentUser(), replicas);
+  await operator.makeQuarantine(replicas);
+  if (settings.auditDays !== undefined) await operator.makeAudit(replicas, settings.auditDays);
   if (pushed === undefined) {
     out.line(isJson ? printable({ serial: null, hosts: [] }) : "the fleet already has this lock");
     return EXIT.ok;
   }
   const { serial, repaired } = pushed;
+  await operator.present();
   const followed = await operator.followed(serial, undefined, Object.keys(expected));
   const tookMs = performance.now() - startedMs;
   for (const { host, heardAt } of operator.hosts()) expected[host] = heardAt;

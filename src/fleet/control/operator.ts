@@ -2,6 +2,7 @@
  * Trusted side, an operator's command: who is in the fleet, what each host answers, and one consent for all of them. A host that does not answer
  * is named, and never waited for longer than the others.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -9,10 +10,11 @@ import { fromWire } from "../../protocol/serve.ts";
 import type { EventFilter, ServeError, ServeMethod } from "../../protocol/serve.ts";
 import { readStored } from "../../state/store.ts";
 import type { State } from "../../state/state.ts";
+import { AuditReader } from "../audit/reader.ts";
 import type { Bus, BusServer } from "../bus.ts";
 import { here, read } from "../messages.ts";
 import type { Here } from "../messages.ts";
-import { BUCKETS, SUBJECTS } from "../subjects.ts";
+import { BUCKETS, LOGS, SUBJECTS } from "../subjects.ts";
 import { readApplied, writeApplied } from "./applied.ts";
 import { entryDigest, entryText, SharedLock } from "./shared-lock.ts";
 
@@ -46,6 +48,7 @@ export interface Followed {
 export class Operator implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #hosts = new Map<string, Seen>();
+  readonly #sinceMs = performance.now();
   #heard: (() => void) | undefined;
   #off: () => void = () => {};
 
@@ -55,6 +58,13 @@ export class Operator implements AsyncDisposable {
 
   /** Knows the hosts that say so within a moment. */
   static async open(bus: Bus): Promise<Operator> {
+    const operator = await Operator.listen(bus);
+    await operator.present();
+    return operator;
+  }
+
+  /** Does not wait for them: a change goes out first. */
+  static async listen(bus: Bus): Promise<Operator> {
     const operator = new Operator(bus);
     operator.#off = await bus.subscribe(SUBJECTS.here("*"), ({ subject, text }) => {
       const said = read(here, text);
@@ -63,8 +73,12 @@ export class Operator implements AsyncDisposable {
       operator.#heard?.();
     });
     bus.publish(SUBJECTS.who, "");
-    await sleep(LIMITS.fleet.hereMs + 100);
     return operator;
+  }
+
+  /** Every host that is there has said so by then. */
+  async present(): Promise<void> {
+    await sleep(Math.max(0, this.#sinceMs + LIMITS.fleet.hereMs + 100 - performance.now()));
   }
 
   hosts(): Seen[] {
@@ -124,6 +138,34 @@ export class Operator implements AsyncDisposable {
     writeApplied(state.dir, { serial, plugins });
     this.#bus.publish(SUBJECTS.changed, JSON.stringify({ serial }));
     return { serial, repaired };
+  }
+
+  /** For a new fleet: the log that hosts ship theirs to. */
+  makeAudit(replicas: number, days: number): Promise<void> {
+    return this.#bus.makeLog(LOGS.audit, [SUBJECTS.audit("*")], replicas, days);
+  }
+
+  /** The same for quarantines: each is as long in it as anybody could need it. */
+  makeQuarantine(replicas: number): Promise<void> {
+    return this.#bus.makeLog(LOGS.quarantine, [SUBJECTS.quarantine("*"), SUBJECTS.release], replicas, LIMITS.fleet.quarantineDays);
+  }
+
+  /** On all hosts, also those that are away now. */
+  async release(plugin: string): Promise<Answered[]> {
+    const kept = await this.#bus
+      .log(LOGS.quarantine)
+      .append(SUBJECTS.release, JSON.stringify({ plugin }), randomUUID())
+      .then(
+        () => undefined,
+        (error: CreelError) => ({ host: "hosts that are away", ok: undefined, error }),
+      );
+    // Those that are there are asked in any case.
+    const answers = await this.ask("release", { plugin });
+    return kept ? [...answers, kept] : answers;
+  }
+
+  audit(after: number): AuditReader {
+    return new AuditReader(this.#bus.log(LOGS.audit), after);
   }
 
   /** On how many servers the lock is kept; undefined: there is none yet. */

@@ -1,7 +1,7 @@
 /**
  * Trusted side: the audit log of a host with a state folder: runs that did not simply pass, what happened to plugins
  * and the sandbox, and what plugins used. It is called when a run has ended, and only if the run is worth a line: a run
- * that passes costs nothing here.
+ * that passes costs nothing here, unless the operator wants all of them.
  */
 import type { AuditEntry } from "../../protocol/audit-line.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -21,6 +21,8 @@ import { Usage } from "./usage.ts";
 export interface AuditSettings {
   /** `none`: log neither events nor what plugins made of them. */
   readonly events?: "full" | "none" | undefined;
+  /** `all`: also runs that passed, and however many are alike. */
+  readonly runs?: "news" | "all" | undefined;
   readonly maxBytes?: number | undefined;
 }
 
@@ -54,6 +56,8 @@ interface Alike {
 
 export class Audit {
   readonly usage: Usage;
+  /** Every run is recorded. */
+  readonly isWhole: boolean;
   readonly #options: AuditOptions;
   readonly #runs: AuditSink;
   readonly #state: AuditSink;
@@ -66,6 +70,7 @@ export class Audit {
   constructor(options: AuditOptions) {
     this.#options = options;
     this.usage = new Usage(options.callCounts);
+    this.isWhole = options.settings.runs === "all";
     const { host, sinks, logger } = options;
     this.#runs = sinks.runs;
     this.#state = sinks.state;
@@ -76,7 +81,7 @@ export class Audit {
 
   /** A run that is worth a line has ended. */
   run(input: RunInput, outcome: Outcome): void {
-    if (!this.#admits(outcome)) return;
+    if (!this.isWhole && !this.#admits(outcome)) return;
     const hasEvents = this.#options.settings.events !== "none";
     const { eventText, contextText } = input;
     this.#lines.add(this.#runs, eventText.length + contextText.length, () => runEntry(input, outcome, this.#clean(), hasEvents));

@@ -54,6 +54,8 @@ export class LineQueue {
     if (this.#queue.length >= LIMITS.audit.queue || this.#weight + weight > LIMITS.audit.queueChars) return this.#drop(1);
     this.#weight += weight;
     this.#queue.push({ file, atMs: Date.now(), weight, make });
+    // More than a flush may wait for: half of the room is left for what comes meanwhile.
+    if (this.#queue.length === LIMITS.audit.queue / 2) void this.flush();
     this.#timer ??= setTimeout(() => void this.flush(), LIMITS.audit.flushMs).unref();
   }
 

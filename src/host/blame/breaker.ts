@@ -50,6 +50,36 @@ export class Breaker {
     plugin.circuit.rested = (isResting) => this.#options.pause(plugin, isResting);
   }
 
+  /** What another host needs to know of a quarantine for good; undefined: it is in none. */
+  quarantined(plugin: Plugin): QuarantineEntry | undefined {
+    if (plugin.circuit.state !== "quarantined" || !this.#digests.has(plugin)) return undefined;
+    return this.#entryOf(plugin);
+  }
+
+  /** Another host of the fleet has quarantined this code. A plugin that sleeps is met by it when it is woken. False: it is in quarantine, or other code. */
+  adopt(plugin: Plugin, entry: QuarantineEntry): boolean {
+    const digest = this.#digests.get(plugin);
+    if (digest === undefined) {
+      if (plugin.bundle || plugin.status !== "asleep") return false;
+      // SECURITY: what this host has found is not replaced by a word about other code, which would let it out. test/fleet/quarantine.test.ts
+      if (this.#kept.get(plugin.id)?.state === "quarantined") return false;
+      this.#kept.set(plugin.id, entry);
+      this.#options.file?.set(plugin.id, entry);
+      return true;
+    }
+    if (digest !== entry.bundle || plugin.circuit.state === "quarantined") return false;
+    plugin.registered ??= entry.handlers;
+    plugin.circuit.quarantine(entry.why);
+    return true;
+  }
+
+  /** A plugin that sleeps is released: nothing is kept for when it is woken. */
+  forget(plugin: Plugin): void {
+    if (this.#digests.has(plugin) || !this.#kept.delete(plugin.id)) return;
+    this.#options.file?.set(plugin.id, undefined);
+    this.#options.events.publish("quarantine", { plugin: plugin.id, state: "released", why: "the operator released it" });
+  }
+
   isSame(plugin: Plugin, other: Plugin): boolean {
     const digest = this.#digests.get(other);
     return digest !== undefined && digest === plugin.bundle?.digest;
@@ -125,19 +155,22 @@ export class Breaker {
   #changed(plugin: Plugin, state: Circuit["state"] | "released"): void {
     const { circuit } = plugin;
     this.#mind(plugin);
-    const record = circuit.record();
-    this.#options.file?.set(
-      plugin.id,
+    this.#options.file?.set(plugin.id, this.#entryOf(plugin));
+    this.#tell(plugin, state, circuit.why);
+    if (state === "quarantined") this.#options.quarantine(plugin);
+  }
+
+  #entryOf(plugin: Plugin): QuarantineEntry | undefined {
+    const record = plugin.circuit.record();
+    return (
       record && {
         ...record,
         opens: [...record.opens],
         kills: [...record.kills],
         bundle: this.#digests.get(plugin)!,
         handlers: plugin.registered,
-      },
+      }
     );
-    this.#tell(plugin, state, circuit.why);
-    if (state === "quarantined") this.#options.quarantine(plugin);
   }
 
   #mind(plugin: Plugin): void {

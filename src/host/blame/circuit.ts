@@ -134,6 +134,11 @@ export class Circuit {
     if (kind === "failed") this.isClear = false;
   }
 
+  /** Another host of the fleet has quarantined the same code. */
+  quarantine(why: string): void {
+    if (this.#state !== "quarantined") this.#enter("quarantined", why);
+  }
+
   /** Forgets everything. */
   release(why: string): void {
     this.#opens = [];

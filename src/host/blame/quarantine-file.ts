@@ -16,7 +16,7 @@ const ms = z.number().nonnegative();
 /** Breakers quarantine long before that; the host did not write a file with more. */
 const times = z.array(ms).max(64);
 
-const entry = z.object({
+export const quarantineEntry = z.object({
   /** The digest of the bundle it is about: other code is another plugin. */
   bundle: z.string().max(128),
   state: z.enum(["closed", "open", "quarantined"]),
@@ -29,9 +29,9 @@ const entry = z.object({
   /** What it registered: its code is not loaded, and its gates must still fail by their policy. Undefined: it has never loaded. */
   handlers: registration.shape.handlers.element.extend({ options: handlerOptions.strip() }).array().max(LIMITS.plugin.handlers).optional(),
 });
-export type QuarantineEntry = z.infer<typeof entry>;
+export type QuarantineEntry = z.infer<typeof quarantineEntry>;
 
-const content = z.object({ version: z.literal(VERSION), plugins: z.record(pluginId, entry) });
+const content = z.object({ version: z.literal(VERSION), plugins: z.record(pluginId, quarantineEntry) });
 
 export class QuarantineFile {
   readonly path: string;
@@ -53,7 +53,7 @@ export class QuarantineFile {
     if (!plugins || (!value && !plugins.has(id))) return;
     plugins.delete(id);
     try {
-      if (value) plugins.set(id, entry.parse(value));
+      if (value) plugins.set(id, quarantineEntry.parse(value));
       mkdirSync(dirname(this.path), { recursive: true });
       const temporary = `${this.path}.${process.pid}.tmp`;
       writeFileSync(temporary, `${JSON.stringify({ version: VERSION, plugins: Object.fromEntries(plugins) }, undefined, 2)}\n`);

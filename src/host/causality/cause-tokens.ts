@@ -1,7 +1,8 @@
 /**
  * Trusted side: causes that leave the process. A request that the host makes for a plugin carries a token; when the server calls the gateway
  * because of it and passes the header on, the host finds the causal chain again. The token is a random number with a seal: it reveals
- * nothing about the chain, cannot be forged, and is valid only at the host that issued it.
+ * nothing about the chain, cannot be forged, and is valid only at the host that issued it. Hosts of a fleet seal the chain itself
+ * (sealed-causes.ts).
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -23,7 +24,14 @@ interface Issued {
   readonly untilMs: number;
 }
 
-export class CauseTokens {
+/** Makes tokens of chains, and finds the chain of a token. */
+export interface CauseSeal {
+  issue(chain: Chain): string;
+  /** Undefined: the token is not one of ours, or too old. */
+  chainOf(token: string): Chain | undefined;
+}
+
+export class CauseTokens implements CauseSeal {
   readonly #key = randomBytes(32);
   readonly #now: () => number;
   /** By id, the oldest first. */

@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { FUNCTION_HOOKS } from "../../protocol/messages/functions.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { CauseTokens, tokenIn } from "./cause-tokens.ts";
-import type { CauseCarrier } from "./cause-tokens.ts";
+import type { CauseCarrier, CauseSeal } from "./cause-tokens.ts";
 import { RootRuns } from "./root-runs.ts";
 
 export interface Chain {
@@ -60,13 +60,14 @@ export class Causes {
   #fresh = 0;
   /** Runs in flight of hooks that must not nest. */
   readonly #open = new Map<string, string>();
-  readonly #tokens = new CauseTokens();
+  readonly #tokens: CauseSeal;
   /** By plugin and run, the oldest first. */
   readonly #joined = new Map<string, Joined>();
   readonly #now: () => number;
 
-  constructor(host: string, now: () => number = () => performance.now()) {
+  constructor(host: string, now: () => number = () => performance.now(), tokens: CauseSeal = new CauseTokens()) {
     this.#host = host;
+    this.#tokens = tokens;
     this.#now = now;
   }
 

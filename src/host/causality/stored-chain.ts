@@ -3,7 +3,7 @@ import * as z from "zod";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Chain } from "./causes.ts";
 
-const storedChain = z.object({
+export const storedChain = z.object({
   rootRunId: z.string(),
   depth: z.int().nonnegative(),
   path: z.array(z.string()),

@@ -246,6 +246,7 @@ export class Plugins {
   /** Forgets what its breaker knows, and loads it if it was in quarantine. */
   async release(id: string): Promise<void> {
     const plugin = this.get(id);
+    this.#options.breaker.forget(plugin);
     plugin.circuit.release("the operator released it");
     if (plugin.status === "quarantined") await this.reload(id);
   }

@@ -95,7 +95,7 @@ export class Reporter {
         for (const diagnostic of noteIgnored(plugin.diagnostics, hooks[outcome.hook]!, call.ignored))
           logger.warn({ plugin: call.plugin, hook: outcome.hook, diagnostic }, "a result field was ignored");
     }
-    if (isNews) audit?.run(input, outcome);
+    if (isNews || audit?.isWhole) audit?.run(input, outcome);
     recorder?.run(input, outcome);
     if (!isRecorded) return;
     tracing?.ended(input, outcome, endedMs);

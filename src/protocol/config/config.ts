@@ -219,6 +219,9 @@ export const creelConfig = z.looseObject({
         "`full`: with the events that handlers saw and what they returned, cut, and without the secrets that the host knows. `none`: without.",
         { default: "full" },
       ),
+      runs: key(z.enum(["news", "all"]), "`news`: runs that did not simply pass. `all`: every run in which a plugin was called.", {
+        default: "news",
+      }),
       maxBytes: key(z.int().min(LIMITS.audit.minBytes), "Size of all its files; the oldest lines are dropped.", {
         default: LIMITS.audit.bytes,
       }),

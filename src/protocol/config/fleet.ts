@@ -1,5 +1,6 @@
 /** The `fleet` of `creel.json`: how a host or an operator joins others over NATS. */
 import * as z from "zod";
+import { LIMITS } from "../limits.ts";
 import { key } from "./config-key.ts";
 
 const path = z.string().min(1);
@@ -20,5 +21,14 @@ export const fleetConfig = z.strictObject({
     .array(z.string().regex(/^ed25519-[A-Za-z0-9+/]{43}=$/, "must be a public key that `creel fleet keys` printed"))
     .min(1)
     .meta({ description: "Public keys of the operators; a host accepts only what one of them has signed." }),
+  audit: key(
+    z.strictObject({
+      days: key(z.int().min(1).max(3_650), "How long the servers keep it; `creel fleet push` sets it when it makes the log.", {
+        default: LIMITS.fleet.auditDays,
+      }),
+    }),
+    "Hosts ship their audit log to the servers, and `creel fleet audit` reads it. Without it: each host keeps its own.",
+  ),
+  causes: key(path, "The file with the key for causes, which all hosts have: loops through several hosts then end at the depth limit."),
   signingKey: key(path, "For operators: the file with the private key that signs what is installed. Never on a host."),
 });

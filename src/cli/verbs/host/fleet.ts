@@ -4,21 +4,22 @@ import { UsageError } from "../../options.ts";
 import { PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
-const ACTIONS = ["keys", "list", "inspect", "release", "tail", "explain", "push", "pull", "doctor"] as const;
+const ACTIONS = ["keys", "list", "inspect", "release", "tail", "explain", "audit", "push", "pull", "doctor"] as const;
 
 export const fleet = defineVerb({
   name: "fleet",
   summary:
     "shows and changes the hosts of a fleet; creel --fleet install, update, uninstall, enable, disable and permissions change all of them",
-  takes: "<keys|list|inspect|release|tail|explain|push|pull|doctor> [id]",
+  takes: "<keys|list|inspect|release|tail|explain|audit|push|pull|doctor> [id]",
   options: {
     ...PROJECT_OPTIONS,
-    host: { type: "string", multiple: true, value: "name", help: "keys: a host of the new fleet" },
+    host: { type: "string", multiple: true, value: "name", help: "keys: a host of the new fleet; audit: only of this host" },
     gateway: { type: "string", multiple: true, value: "name", help: "keys: a gateway whose runs the hosts judge" },
     operator: { type: "string", value: "name", help: "keys: its operator" },
     tenant: { type: "string", value: "name", help: "keys: the account of the server (default: CREEL)" },
     out: { type: "string", value: "folder", help: "keys: where to write them (default: ./fleet)" },
     replicas: { type: "string", value: "count", help: "push: on how many servers a new lock is kept (default: one per server, at most 3)" },
+    after: { type: "string", value: "number", help: "audit: only what was shipped after this number" },
     fact: { type: "string", multiple: true, choices: FACT_NAMES, help: "tail: only facts of this kind" },
     plugin: { type: "string", multiple: true, value: "id", help: "tail: only what concerns this plugin" },
   },
@@ -28,11 +29,12 @@ export const fleet = defineVerb({
     "creel fleet push",
     "creel fleet inspect weather",
     "creel fleet tail --fact run",
+    "creel fleet audit --after 1200",
     "creel fleet doctor",
   ],
   prints:
-    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `repaired`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact",
-  exits: { ok: "every host did it", failed: "a host did not, or none is there" },
+    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `repaired`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact; audit: a line per line of a host's log with `number`, `host` and `line` ([audit.md](audit.md)), or `gap` where something is missing",
+  exits: { ok: "every host did it", failed: "a host did not, or none is there; audit: something is missing" },
   async run({ values, positionals, isJson, out, err }) {
     const [word, id, extra] = positionals;
     const action = ACTIONS.find((name) => name === word);
@@ -67,13 +69,17 @@ export const fleet = defineVerb({
       );
       return EXIT.ok;
     }
+    if (action === "audit") return await (await import("../../fleet/audit.ts")).audit(operator, values, isJson, out, err);
     if (action === "doctor") {
       const checks = await (await import("../../fleet/doctor.ts")).examineFleet(operator, settings);
       return page.checks(checks, isJson, out) ? EXIT.ok : EXIT.failed;
     }
     if (action === "list") return page.hosts(operator.hosts(), isJson, out) ? EXIT.ok : EXIT.failed;
     const method = action === "explain" ? "runDetail" : action;
-    const answers = await operator.ask(method, action === "explain" ? { runId: id } : { plugin: id });
+    const answers =
+      action === "release"
+        ? await operator.release(id!)
+        : await operator.ask(method, action === "explain" ? { runId: id } : { plugin: id });
     return page.answers(action === "explain" ? answers.filter(({ ok, error }) => ok || error) : answers, isJson, out)
       ? EXIT.ok
       : EXIT.failed;

@@ -1,0 +1,81 @@
+/**
+ * Trusted side: a stream of JetStream as a log of the fleet, by the requests that the server documents. Messages are read one by one and directly:
+ * whoever may create a consumer could make the server send messages of its choice.
+ */
+import * as z from "zod";
+import { CreelError } from "../protocol/errors.ts";
+import { parseJson } from "../text/parse-json.ts";
+import type { Appended, EventLog } from "./bus.ts";
+
+/** One request; `id`: the server drops a second one. `status` is 0 where the server names none. */
+export type AskLog = (
+  subject: string,
+  text: string,
+  id?: string,
+) => Promise<{ readonly status: number; readonly text: string; readonly header: (key: string) => string }>;
+
+const failure = z.object({
+  error: z.object({ code: z.number().optional(), err_code: z.number().optional(), description: z.string().optional() }),
+});
+const stored = z.object({ stream: z.string(), seq: z.number() });
+
+/** A stream of that name exists, with other settings: an operator has changed them. */
+const EXISTS = 10058;
+const NOT_FOUND = 404;
+
+export class NatsLog implements EventLog {
+  readonly #name: string;
+  readonly #ask: AskLog;
+
+  constructor(name: string, ask: AskLog) {
+    this.#name = name;
+    this.#ask = ask;
+  }
+
+  async append(subject: string, text: string, id: string): Promise<void> {
+    const answer = await this.#ask(subject, text, id).catch((error: unknown) => {
+      if (!(error instanceof CreelError) || error.code !== "ERR_FLEET_NOBODY") throw error;
+      throw new CreelError("ERR_FLEET_FAILED", { subject, detail: "the servers have no such log, or are choosing its leader" });
+    });
+    const parsed = parseJson(stored, answer.text);
+    // Another subscriber of the subject may have answered: only the stream's own word counts.
+    if (!parsed.success || parsed.data.stream !== this.#name) throw failed(subject, answer.text);
+  }
+
+  async next(after: number): Promise<Appended | undefined> {
+    const subject = `$JS.API.DIRECT.GET.${this.#name}`;
+    const { status, text, header } = await this.#ask(subject, JSON.stringify({ seq: after + 1, next_by_subj: ">" }));
+    if (status === NOT_FOUND) return undefined;
+    if (status !== 0) throw failed(subject, `status ${status}`);
+    return { number: Number(header("Nats-Sequence")), subject: header("Nats-Subject"), text };
+  }
+
+  async make(subjects: readonly string[], replicas: number, days: number): Promise<void> {
+    const settings = {
+      name: this.#name,
+      subjects,
+      retention: "limits",
+      storage: "file",
+      num_replicas: replicas,
+      max_age: days * 24 * 3_600 * 1e9,
+      max_bytes: -1,
+      max_msgs: -1,
+      max_consumers: -1,
+      discard: "old",
+      duplicate_window: 120 * 1e9,
+      allow_direct: true,
+      // What is in it stays until it is old.
+      deny_delete: true,
+      deny_purge: true,
+    };
+    const { text } = await this.#ask(`$JS.API.STREAM.CREATE.${this.#name}`, JSON.stringify(settings));
+    const parsed = parseJson(failure, text);
+    if (parsed.success && parsed.data.error.err_code !== EXISTS) throw failed(this.#name, text);
+  }
+}
+
+function failed(subject: string, text: string): CreelError {
+  const parsed = parseJson(failure, text);
+  const detail = parsed.success ? (parsed.data.error.description ?? "the server refused it") : text.slice(0, 200);
+  return new CreelError("ERR_FLEET_FAILED", { subject, detail });
+}
