@@ -16,7 +16,7 @@ import { buildWalls } from "../host/supervisor/launch/probe.ts";
 import { wallsWanted } from "../host/supervisor/launch/plan.ts";
 import { logWalls, processReport, threadReport } from "../host/supervisor/launch/walls-report.ts";
 import type { WallsReport } from "../host/supervisor/launch/walls-report.ts";
-import type { StartUnit } from "../host/supervisor/unit.ts";
+import type { LaneUnit, StartUnit } from "../host/supervisor/unit.ts";
 import { threadUnits } from "../host/supervisor/launch/thread-unit.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
 import { checkNames } from "./known-options.ts";
@@ -47,10 +47,13 @@ export async function openHostWith<Own extends HookTable = {}>(
   const isFirstWins = config.approvals?.plugin?.compat === "first-wins";
   if (isFirstWins) logger.warn({ setting: FIRST_WINS.setting }, FIRST_WINS.meaning);
   // Each takes a moment, once per process: build the guest's script while the walls are tried.
-  const [{ startUnit, walls }, guest] = await Promise.all([
-    isolation === "process" ? processUnits(config.sandbox, lanes, inner) : threadUnitsWithReport(),
-    guestCode(),
-  ]);
+  const made = guestCode();
+  // Awaited below; a rejection before that must not raise `unhandledRejection`.
+  made.catch(() => {});
+  const { startUnit, walls, first } = await (isolation === "process" ? processUnits(config.sandbox, lanes, inner) : threadUnitsWithReport());
+  // Where no host comes of it, nobody else ends that process.
+  await using _ = { [Symbol.asyncDispose]: async () => first?.()?.close() };
+  const guest = await made;
   logWalls(walls, logger);
   const telemetry = await telemetryOf(options.telemetry, config.telemetry);
   const host = new CoreHost<Catalog & Own>({
@@ -106,16 +109,26 @@ async function telemetryOf(given: OpenOptions["telemetry"], config: CreelConfig[
 interface Units {
   readonly startUnit: StartUnit;
   readonly walls: WallsReport;
+  /** Started already, until `startUnit` gives it away. */
+  readonly first?: () => LaneUnit | undefined;
 }
 
 async function threadUnitsWithReport(): Promise<Units> {
   return { startUnit: await threadUnits(), walls: threadReport() };
 }
 
-async function processUnits(config: CreelConfig["sandbox"], lanes: number, { units }: InnerOptions): Promise<Units> {
-  const plan = await buildWalls(config, lanes);
-  const start: StartUnit = (count) => startProcessUnit(count, plan);
-  return { startUnit: units ? units(start, plan) : start, walls: processReport(plan.layers, wallsWanted(config).walls) };
+async function processUnits(config: CreelConfig["sandbox"], lanes: number, { units, lanesPerUnit = lanes }: InnerOptions): Promise<Units> {
+  const wanted = wallsWanted(config, lanes);
+  // A test that wraps units means to see each one start.
+  const { plan, unit } = await buildWalls(wanted, units ? undefined : lanesPerUnit);
+  let first = unit;
+  const start: StartUnit = (count) => {
+    if (!first || count !== lanesPerUnit) return startProcessUnit(count, plan);
+    const given = first;
+    first = undefined;
+    return given;
+  };
+  return { startUnit: units ? units(start, plan) : start, walls: processReport(plan.layers, wanted.walls), first: () => first };
 }
 
 /** Throws when there is no place for recordings: an operator who relies on them must not find none. */

@@ -47,7 +47,7 @@ describe("the ground", () => {
   });
 
   it("isolated-vm: the one that is there makes isolates; one without its binary, or with a broken one, does not", async () => {
-    expect(await isolatedVmCheck()).toMatchObject({
+    expect(await isolatedVmCheck(false)).toMatchObject({
       status: "ok",
       what: expect.stringMatching(/7\.0\.1 .*(?:prebuilt|built on)/) as string,
     });
@@ -56,9 +56,9 @@ describe("the ground", () => {
     for (const name of ["package.json", "isolated-vm.js"]) cpSync(join(real, name), join(home, name));
     mkdirSync(join(home, "node_modules"));
     symlinkSync(join(import.meta.dirname, "../../node_modules/node-gyp-build"), join(home, "node_modules/node-gyp-build"));
-    expect(await isolatedVmCheck(home)).toMatchObject({ status: "broken", fix: expect.stringContaining("npm rebuild") as string });
+    expect(await isolatedVmCheck(false, home)).toMatchObject({ status: "broken", fix: expect.stringContaining("npm rebuild") as string });
     write(home, { "build/Release/isolated_vm.node": "not a binary" });
-    expect(await isolatedVmCheck(home)).toMatchObject({ status: "broken", what: expect.stringContaining("does not work") as string });
+    expect(await isolatedVmCheck(false, home)).toMatchObject({ status: "broken", what: expect.stringContaining("does not work") as string });
   });
 });
 
