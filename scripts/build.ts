@@ -26,8 +26,8 @@ await bundleEntries({
   dist,
   folder: "lib",
   entries: { index: "index.js", testing: "sdk/testing/testing.js", bridge: "openclaw/bridge.js" },
-  // A shim of OpenClaw loads the bridge without the host.
-  groups: { index: ["index.js"], registration: ["openclaw/shim-facts.js"], host: ["sdk/open-host.js"] },
+  // A shim of OpenClaw loads the bridge without the host, and a gateway starts the sandbox before it loads the host.
+  groups: { index: ["index.js"], registration: ["openclaw/shim-facts.js"], launch: ["sdk/first-unit.js"], host: ["sdk/open-host.js"] },
 });
 await bundleEntries({
   dist,

@@ -12,6 +12,7 @@ else if (process.argv[2] === "hook" && process.argv[3] === "--for") await import
 else {
   // Half of a short command is compiling it. The cache is part of the package: only who may change the code may change it, and without a
   // folder that may be written there is none.
-  if (import.meta.url.endsWith(".js")) process.getBuiltinModule("node:module").enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
+  if (import.meta.url.endsWith(".js"))
+    process.getBuiltinModule("node:module").enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
   await import("./run.ts");
 }

@@ -58,7 +58,10 @@ describe("the ground", () => {
     symlinkSync(join(import.meta.dirname, "../../node_modules/node-gyp-build"), join(home, "node_modules/node-gyp-build"));
     expect(await isolatedVmCheck(false, home)).toMatchObject({ status: "broken", fix: expect.stringContaining("npm rebuild") as string });
     write(home, { "build/Release/isolated_vm.node": "not a binary" });
-    expect(await isolatedVmCheck(false, home)).toMatchObject({ status: "broken", what: expect.stringContaining("does not work") as string });
+    expect(await isolatedVmCheck(false, home)).toMatchObject({
+      status: "broken",
+      what: expect.stringContaining("does not work") as string,
+    });
   });
 });
 
