@@ -38,8 +38,8 @@ describe("the example gateway", { timeout: 60_000 }, () => {
       missing = `npm finds no registry: ${(error as Error).message}`;
       return;
     }
-    // A group: npm, its shell and the gateway.
-    const started = spawn("npm start", { cwd: home, env, shell: true, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+    // A group: npm and the gateway.
+    const started = spawn("npm", ["start"], { cwd: home, env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
     gateway = started;
     let address = "";
     const lines = createInterface({ input: started.stdout });
