@@ -29,10 +29,11 @@ describe("an operator recovers", { timeout: 90_000 }, () => {
   const at = (...parts: string[]) => join(me.home, ...parts);
   const doctor = async (): Promise<Check[]> => (JSON.parse((await me.creel("doctor", "--json")).out) as { checks: Check[] }).checks;
   const problems = async (): Promise<Check[]> => (await doctor()).filter(({ status }) => status !== "ok");
+  const granted = async () => (await me.creel("permissions", "show", "guard")).out;
   const call = () => me.creel("call", "before_tool_call", "--event", '{"toolName":"rm","params":{}}');
   beforeAll(async () => {
     me = await Person.begin({ "creel.json": CONFIG, ...files("guard"), ...files("one"), ...files("two") });
-    expect((await me.install("./guard")).code).toBe(0);
+    await me.install("./guard");
     execFileSync("cp", ["-a", at(".creel"), at("backup")]);
   }, 120_000);
   beforeEach(() => {
@@ -49,7 +50,7 @@ describe("an operator recovers", { timeout: 90_000 }, () => {
     beforeEach(() => {
       const lock = readFileSync(at("backup/creel.lock"), "utf8");
       const spoilt = spoil(lock);
-      expect(spoilt).not.toBe(lock);
+      if (spoilt === lock) throw new Error("the lock is as it was");
       if (spoilt === undefined) rmSync(at(".creel/creel.lock"));
       else writeFileSync(at(".creel/creel.lock"), spoilt);
     });
@@ -103,21 +104,20 @@ describe("an operator recovers", { timeout: 90_000 }, () => {
   });
 
   it("from a disabled plugin and a revoked permission, by the opposite command", async () => {
-    const keys = async () => (await me.creel("permissions", "show", "guard")).out;
     for (const command of [
       ["disable", "guard"],
       ["permissions", "revoke", "guard", "kv"],
     ])
       expect((await me.creel(...command)).code).toBe(0);
     expect((await call()).out).not.toContain("block by");
-    expect(await keys()).not.toContain("✓ kv");
+    expect(await granted()).not.toContain("✓ kv");
     for (const command of [
       ["enable", "guard"],
       ["permissions", "grant", "guard", "kv"],
     ])
       expect((await me.creel(...command)).code).toBe(0);
     expect((await call()).out).toContain("block");
-    expect(await keys()).toContain("✓ kv");
+    expect(await granted()).toContain("✓ kv");
   });
 
   it.runIf(process.getuid?.() === 0)("from a state folder on a read-only file system, which is named with what to do", async (test) => {

@@ -4,7 +4,7 @@
  */
 // With npm, as docs/guides/operating.md says:
 // runs: npm install ./creel-0.2.0.tgz
-import { execFile } from "node:child_process";
+import { exec, execFile } from "node:child_process";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,6 +13,7 @@ import { folder } from "../support/files.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
 
 const run = promisify(execFile);
+const shell = promisify(exec);
 const ROOT = join(import.meta.dirname, "../..");
 const SOURCE = `export default (api) => api.on("before_tool_call", () => ({ block: true, blockReason: "no" }));`;
 const OPEN = `openHost({ isolation: "thread", lanes: 1, plugins: [{ id: "no", source: ${JSON.stringify(SOURCE)} }] })`;
@@ -132,9 +133,10 @@ describe.each(Object.entries(MANAGERS))("installed by %s", (name, manager) => {
     "tells its version and examines the machine, by the commands of README.md and docs/guides/operating.md",
     async (test) => {
       test.skip(unreached !== undefined, `no registry: ${unreached}`);
-      const sh = (line: string) => run("sh", ["-c", line], { cwd: app, env });
-      expect((await sh("npx creel --version")).stdout.trim()).toBe(version);
-      const said = await sh("npx creel doctor").catch((error: { stdout: string }) => error);
+      const here = { cwd: app, env };
+      expect((await shell("npx creel --version", here)).stdout.trim()).toBe(version);
+      // Exit code 1 where no walls can be built.
+      const said = await shell("npx creel doctor", here).catch((error: { stdout: string }) => error);
       expect(said.stdout).toMatch(/^(?:Everything is ok|FAIL)/m);
       expect(said.stdout).toContain("a plugin answered from inside the sandbox");
     },

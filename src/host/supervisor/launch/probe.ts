@@ -119,7 +119,7 @@ async function tryUnit(plan: WallsPlan, lanes: number): Promise<LaneUnit | strin
         link.send([TRIAL]);
       }),
   );
-  const late = setTimeout(unit.kill, LIMITS.sandbox.startMs);
+  const late = setTimeout(() => unit.kill(), LIMITS.sandbox.startMs);
   const ended = await Promise.race([Promise.all(answers).then(() => undefined), unit.ended]);
   clearTimeout(late);
   if (ended === undefined) return unit;

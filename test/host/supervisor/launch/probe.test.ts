@@ -12,18 +12,19 @@ import { folder } from "../../../support/files.ts";
 const config = { sandbox: { spare: false } };
 const plugins = [{ id: "a", source: `export default (api) => api.on("message_sending", () => ({ content: "well" }));` }];
 
-/** Children of this process that run a sandbox, behind a wrapper or not. */
-function sandboxes(): number[] {
-  const isOurs = (pid: string): boolean => {
-    try {
-      const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-      return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/process/");
-    } catch {
-      return false;
-    }
-  };
-  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) && isOurs(name) ? Number(name) : []));
+/** Is it a child of this process that runs a sandbox, behind a wrapper or not? */
+function isSandbox(pid: string): boolean {
+  try {
+    const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/process/");
+  } catch {
+    return false;
+  }
 }
+
+const sandboxes = (): number[] => readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) && isSandbox(name) ? Number(name) : []));
+
+const canonical = (zone: string): string => new Intl.DateTimeFormat(undefined, { timeZone: zone }).resolvedOptions().timeZone;
 
 describe.runIf(process.platform === "linux")("the first sandbox process", () => {
   it("shows that the walls work, and serves the host that it was started for", async () => {
@@ -45,12 +46,12 @@ describe.runIf(process.platform === "linux")("the first sandbox process", () => 
   });
 
   it.each([
-    ["an option is wrong", { plugin: [] }],
-    ["the configuration cannot be kept", { config: { hooks: { durable: ["session:end"] } } }],
-  ])("is ended when %s", async (_, wrong) => {
+    ["an option is wrong", { plugin: [] }, "ERR_HOST_OPTIONS"],
+    ["the configuration cannot be kept", { config: { hooks: { durable: ["session:end"] } } }, "ERR_CONFIG_INVALID"],
+  ])("is ended when %s", async (_, wrong, code) => {
     vi.resetModules();
     const fresh = await import("../../../../src/sdk/open.ts");
-    await expect(fresh.openHost({ lanes: 1, ...wrong } as object)).rejects.toThrow();
+    await expect(fresh.openHost({ lanes: 1, ...wrong })).rejects.toMatchObject({ code });
     expect(sandboxes()).toEqual([]);
   });
 
@@ -61,9 +62,8 @@ describe.runIf(process.platform === "linux")("the first sandbox process", () => 
 });
 
 it("tells a sandbox the time zone that Intl finds, from the variable, the link, or Intl itself", () => {
-  const zone = (name: string) => new Intl.DateTimeFormat(undefined, { timeZone: name }).resolvedOptions().timeZone;
   const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  expect(zone(timeZone())).toBe(own);
+  expect(canonical(timeZone())).toBe(own);
   vi.stubEnv("TZ", undefined);
   const at = folder({});
   execFileSync("ln", ["-s", "/usr/share/zoneinfo/Europe/Vienna", join(at, "link")]);
