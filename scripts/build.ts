@@ -11,6 +11,7 @@ import { bundleEntries } from "./bundle-entries.ts";
 import { buildConsole } from "./console-build/build.ts";
 import { buildGuest } from "./guest-build/build.ts";
 import { writeEntries } from "./entries.ts";
+import { unreachable } from "./reachable.ts";
 
 const dist = resolve(process.argv[2] ?? "dist");
 const tsc = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
@@ -26,8 +27,8 @@ await bundleEntries({
   dist,
   folder: "lib",
   entries: { index: "index.js", testing: "sdk/testing/testing.js", bridge: "openclaw/bridge.js" },
-  // A shim of OpenClaw loads the bridge without the host.
-  groups: { index: ["index.js"], registration: ["openclaw/shim-facts.js"], host: ["sdk/open-host.js"] },
+  // A shim of OpenClaw loads the bridge without the host, and a gateway starts the sandbox before it loads the host.
+  groups: { index: ["index.js"], registration: ["openclaw/shim-facts.js"], launch: ["sdk/first-unit.js"], host: ["sdk/open-host.js"] },
 });
 await bundleEntries({
   dist,
@@ -39,6 +40,8 @@ await writeEntries(dist);
 await bundled("sandbox/lane/thread.js", ["isolated-vm"]);
 // `creel hook` is a process per event of an agent: one file instead of ten.
 await bundled("cli/hook/main.js", [/run\.js$/]);
+for (const file of unreachable(dist, JSON.parse(readFileSync("package.json", "utf8")) as Parameters<typeof unreachable>[1]))
+  rmSync(join(dist, file));
 
 /** Declarations that import an optional peer compile without it, also with `skipLibCheck: false`. tsc drops such a comment from the sources. */
 function tolerateMissingPeers(): void {

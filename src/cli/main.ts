@@ -9,4 +9,10 @@ if (problem !== undefined) {
 }
 // An agent waits for `creel hook --for …`, so that loads nothing else.
 else if (process.argv[2] === "hook" && process.argv[3] === "--for") await import("./hook/main.ts");
-else await import("./run.ts");
+else {
+  // Half of a short command is compiling it. The cache is part of the package: only who may change the code may change it, and without a
+  // folder that may be written there is none.
+  if (import.meta.url.endsWith(".js"))
+    process.getBuiltinModule("node:module").enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
+  await import("./run.ts");
+}

@@ -1,4 +1,5 @@
 /** Trusted side: opens a host for a gateway: resolves its options, and chooses between threads, a process and `creel serve`. */
+import { isDeepStrictEqual } from "node:util";
 import { CATALOG } from "../protocol/catalog.ts";
 import type { AnyHook, Catalog, HookTable } from "../protocol/catalog.ts";
 import { CreelError } from "../protocol/errors.ts";
@@ -12,19 +13,25 @@ import type { HostOptions } from "../host/host-options.ts";
 import type { Host } from "../host/host-api.ts";
 import { otelApi } from "../host/telemetry/otel-api.ts";
 import { startProcessUnit } from "../host/supervisor/launch/process-unit.ts";
+import type { BuiltWalls } from "../host/supervisor/launch/probe.ts";
 import { buildWalls } from "../host/supervisor/launch/probe.ts";
 import { wallsWanted } from "../host/supervisor/launch/plan.ts";
+import type { WallsWanted } from "../host/supervisor/launch/plan.ts";
 import { logWalls, processReport, threadReport } from "../host/supervisor/launch/walls-report.ts";
 import type { WallsReport } from "../host/supervisor/launch/walls-report.ts";
-import type { StartUnit } from "../host/supervisor/unit.ts";
+import type { LaneUnit, StartUnit } from "../host/supervisor/unit.ts";
 import { threadUnits } from "../host/supervisor/launch/thread-unit.ts";
 import type { PluginSpec } from "../discovery/plugin-spec.ts";
 import { checkNames } from "./known-options.ts";
+import type { FirstUnit } from "./first-unit.ts";
 import { resolveOptions } from "./options.ts";
 import type { InnerOptions, OpenOptions } from "./options.ts";
 import { joinHost } from "./remote/remote-host.ts";
 
-export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+export async function openHost<Own extends HookTable = {}>(
+  options: OpenOptions<Own> = {},
+  first?: FirstUnit,
+): Promise<Host<Catalog & Own>> {
   if (options.fleet !== undefined) {
     checkNames(options);
     // oxlint-disable-next-line no-restricted-imports -- the one way from the SDK to a fleet: loaded when a gateway asks for it.
@@ -32,7 +39,12 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
     return openFleet(options);
   }
   if (options.connect !== undefined) return joinHost(options);
-  return openHostWith(options, {});
+  try {
+    return await openHostWith(options, { first });
+  } catch (error) {
+    await (await first?.walls)?.unit?.close();
+    throw error;
+  }
 }
 
 export async function openHostWith<Own extends HookTable = {}>(
@@ -50,10 +62,15 @@ export async function openHostWith<Own extends HookTable = {}>(
   const isFirstWins = config.approvals?.plugin?.compat === "first-wins";
   if (isFirstWins) logger.warn({ setting: FIRST_WINS.setting }, FIRST_WINS.meaning);
   // Each takes a moment, once per process: build the guest's script while the walls are tried.
-  const [{ startUnit, walls }, guest] = await Promise.all([
-    isolation === "process" ? processUnits(config.sandbox, lanes, inner) : threadUnitsWithReport(),
-    guestCode(),
-  ]);
+  const made = guestCode();
+  // Awaited below; a rejection before that must not raise `unhandledRejection`.
+  made.catch(() => {});
+  const { startUnit, walls, first } = await (isolation === "process"
+    ? processUnits(config.sandbox, lanes, inner)
+    : threadUnitsWithReport());
+  // Where no host comes of it, nobody else ends that process.
+  await using _ = { [Symbol.asyncDispose]: async () => first?.()?.close() };
+  const guest = await made;
   logWalls(walls, logger);
   const telemetry = await telemetryOf(options.telemetry, config.telemetry);
   const host = new CoreHost<Catalog & Own>({
@@ -110,16 +127,38 @@ async function telemetryOf(given: OpenOptions["telemetry"], config: CreelConfig[
 interface Units {
   readonly startUnit: StartUnit;
   readonly walls: WallsReport;
+  /** Started already, until `startUnit` gives it away. */
+  readonly first?: () => LaneUnit | undefined;
 }
 
 async function threadUnitsWithReport(): Promise<Units> {
   return { startUnit: await threadUnits(), walls: threadReport() };
 }
 
-async function processUnits(config: CreelConfig["sandbox"], lanes: number, { units }: InnerOptions): Promise<Units> {
-  const plan = await buildWalls(config, lanes);
-  const start: StartUnit = (count) => startProcessUnit(count, plan);
-  return { startUnit: units ? units(start, plan) : start, walls: processReport(plan.layers, wallsWanted(config).walls) };
+async function processUnits(
+  config: CreelConfig["sandbox"],
+  lanes: number,
+  { units, lanesPerUnit = lanes, first: early }: InnerOptions,
+): Promise<Units> {
+  const wanted = wallsWanted(config, lanes);
+  // A test that wraps units means to see each one start.
+  const { plan, unit } = (await fitting(early, wanted)) ?? (await buildWalls(wanted, units ? undefined : lanesPerUnit));
+  let first = unit;
+  const start: StartUnit = (count) => {
+    if (!first || count !== lanesPerUnit) return startProcessUnit(count, plan);
+    const given = first;
+    first = undefined;
+    return given;
+  };
+  return { startUnit: units ? units(start, plan) : start, walls: processReport(plan.layers, wanted.walls), first: () => first };
+}
+
+/** Undefined: there is none, or the file of the configuration has changed since. */
+async function fitting(first: FirstUnit | undefined, wanted: WallsWanted): Promise<BuiltWalls | undefined> {
+  const built = await first?.walls;
+  if (!built || isDeepStrictEqual(built.wanted, wanted)) return built;
+  await built.unit?.close();
+  return undefined;
 }
 
 /** Throws when there is no place for recordings: an operator who relies on them must not find none. */

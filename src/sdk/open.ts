@@ -4,6 +4,9 @@ import type { Host } from "../host/host-api.ts";
 import type { OpenOptions } from "./options.ts";
 
 export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
+  const isOwn = options.connect === undefined && options.fleet === undefined;
+  const { startFirst } = isOwn ? await import("./first-unit.ts") : {};
+  const first = await startFirst?.(options);
   const { openHost: open } = await import("./open-host.ts");
-  return open(options);
+  return open(options, first);
 }

@@ -1,5 +1,4 @@
 /** Trusted side: the options of `openHost`, resolved together with the configuration. */
-import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import type { CreelConfig, PluginEntry } from "../protocol/config/config.ts";
@@ -22,6 +21,8 @@ import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Plugin } from "../host/plugins/plugin.ts";
 import { causeKeyOf, checkedLockKey, databaseUrlOf, lockKeyOf, readConfig, resolveFrom, stateDirOf } from "../discovery/config-file.ts";
+import type { FirstUnit } from "./first-unit.ts";
+import { defaultLanes } from "./lanes.ts";
 import { checkNames, wrongOption } from "./known-options.ts";
 import { PluginFinder } from "../discovery/plugin-finder.ts";
 import type { FinderInner } from "../discovery/plugin-finder.ts";
@@ -150,6 +151,8 @@ export interface InnerOptions extends FinderInner {
   /** For tests: wraps the function that starts sandbox processes. */
   readonly units?: (start: StartUnit, walls: WallsPlan) => StartUnit;
   readonly lanesPerUnit?: number;
+  /** Was started before the host's code was loaded. */
+  readonly first?: FirstUnit | undefined;
   /** With `inspect`: a debugger of this process, instead of an address where one connects. */
   readonly inspectSession?: InspectSession;
   /** For the benchmark that asks what recording costs: while it is off, runs are neither recorded nor measured. */
@@ -176,7 +179,7 @@ export async function resolveOptions(options: OpenOptions<HookTable>, inner: Inn
     throw wrongOption(field, detail);
   }
   const { secrets: sources = {}, ...config } = await readConfig(checked.data.config);
-  const laneCount = lanes ?? Math.max(1, availableParallelism() - 1);
+  const laneCount = lanes ?? defaultLanes();
   const logger = options.logger ?? defaultLogger();
   const base = inner.base ?? (typeof configOption === "string" ? dirname(resolve(configOption)) : process.cwd());
   const secrets = await readSecrets(inner.isReplay ? {} : sources, (path) => resolveFrom(base, path));

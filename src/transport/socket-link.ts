@@ -62,7 +62,7 @@ class SocketLink implements Link {
   /** Bytes on the socket, both ways. */
   protected sent = 0;
   protected received = 0;
-  #listener: (frames: readonly string[]) => void = () => {};
+  #listener: ((frames: readonly string[]) => void) | undefined;
   #why = "the socket was closed";
   #isBroken = false;
 
@@ -78,9 +78,10 @@ class SocketLink implements Link {
     });
   }
 
+  /** A later listener takes the place of an earlier one. */
   onFrames(listener: (frames: readonly string[]) => void): void {
+    if (!this.#listener) this.socket.on("data", (chunk: Buffer) => this.arrived(chunk));
     this.#listener = listener;
-    this.socket.on("data", (chunk: Buffer) => this.arrived(chunk));
   }
 
   onEnd(listener: (why: string, isBroken: boolean) => void): void {
@@ -123,7 +124,7 @@ class SocketLink implements Link {
   protected deliver(decode: () => readonly string[]): void {
     let frames = this.guarded(decode);
     if (frames?.includes(WAKE)) frames = this.guarded(() => withoutWakes(frames!));
-    if (frames && frames.length > 0) this.#listener(frames);
+    if (frames && frames.length > 0) this.#listener?.(frames);
   }
 
   /** Undefined: the peer has broken the rules, or is gone. */

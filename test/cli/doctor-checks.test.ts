@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { configCheck } from "../../src/cli/doctor/config-check.ts";
 import type { Check } from "../../src/cli/doctor/check.ts";
 import { referenceChecks } from "../../src/cli/doctor/references.ts";
-import { clockCheck, diskCheck, isolatedVmCheck, nodeCheck, spaceCheck } from "../../src/cli/doctor/runtime.ts";
+import { bundlerChecks, clockCheck, diskCheck, isolatedVmCheck, nodeCheck, spaceCheck } from "../../src/cli/doctor/runtime.ts";
 import { socketChecks } from "../../src/cli/doctor/socket-check.ts";
 import { folderChecks, lockChecks, storeChecks } from "../../src/cli/doctor/state-check.ts";
 import { bundleFiles } from "../../src/state/bundle-files.ts";
@@ -46,19 +46,29 @@ describe("the ground", () => {
     ).toEqual(["ok", "ok", "warn", "broken"]);
   });
 
+  it("the bundler: nothing while it has a binary for this machine; without one, that no plugin can be installed", () => {
+    expect(bundlerChecks()).toEqual([]);
+    expect(bundlerChecks(() => "")).toMatchObject([{ status: "broken", fix: expect.stringContaining("npm install") as string }]);
+  });
+
   it("isolated-vm: the one that is there makes isolates; one without its binary, or with a broken one, does not", async () => {
-    expect(await isolatedVmCheck()).toMatchObject({
+    expect(await isolatedVmCheck(false)).toMatchObject({
       status: "ok",
       what: expect.stringMatching(/7\.0\.1 .*(?:prebuilt|built on)/) as string,
     });
+    // What a plugin's answer has proven needs no trial, and is told in the same words.
+    expect(await isolatedVmCheck(true)).toEqual(await isolatedVmCheck(false));
     const home = folder({});
     const real = join(import.meta.dirname, "../../node_modules/isolated-vm");
     for (const name of ["package.json", "isolated-vm.js"]) cpSync(join(real, name), join(home, name));
     mkdirSync(join(home, "node_modules"));
     symlinkSync(join(import.meta.dirname, "../../node_modules/node-gyp-build"), join(home, "node_modules/node-gyp-build"));
-    expect(await isolatedVmCheck(home)).toMatchObject({ status: "broken", fix: expect.stringContaining("npm rebuild") as string });
+    expect(await isolatedVmCheck(false, home)).toMatchObject({ status: "broken", fix: expect.stringContaining("npm rebuild") as string });
     write(home, { "build/Release/isolated_vm.node": "not a binary" });
-    expect(await isolatedVmCheck(home)).toMatchObject({ status: "broken", what: expect.stringContaining("does not work") as string });
+    expect(await isolatedVmCheck(false, home)).toMatchObject({
+      status: "broken",
+      what: expect.stringContaining("does not work") as string,
+    });
   });
 });
 

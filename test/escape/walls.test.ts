@@ -180,7 +180,9 @@ describe("in the best walls of this machine", () => {
 
   it("the layer environment: there is nothing but the time zone, and the folder's name where the wrapper leaves it", () => {
     const { TZ, ...rest } = JSON.parse(report.main.environment!.replace("did it: ", "")) as Record<string, string>;
-    expect(TZ).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);
+    expect(new Intl.DateTimeFormat(undefined, { timeZone: TZ! }).resolvedOptions().timeZone).toBe(
+      new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    );
     expect(Object.entries(rest).filter(([name, value]) => name !== "PWD" || value !== machine.files.home)).toEqual([]);
     expect(report.thread.environment).toBe("did it: {}");
   });

@@ -2,8 +2,10 @@
  * The packed tarball with each package manager: installed for real, imported and required, and compiled by strict TypeScript. Needs a registry; without
  * one, that is what the test says.
  */
-import { execFile } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// With npm, as docs/guides/operating.md says:
+// runs: npm install ./creel-0.2.0.tgz
+import { exec, execFile } from "node:child_process";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +13,7 @@ import { folder } from "../support/files.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
 
 const run = promisify(execFile);
+const shell = promisify(exec);
 const ROOT = join(import.meta.dirname, "../..");
 const SOURCE = `export default (api) => api.on("before_tool_call", () => ({ block: true, blockReason: "no" }));`;
 const OPEN = `openHost({ isolation: "thread", lanes: 1, plugins: [{ id: "no", source: ${JSON.stringify(SOURCE)} }] })`;
@@ -53,13 +56,17 @@ const RESOLUTIONS = {
   bundler: { module: "preserve", moduleResolution: "bundler" },
 };
 
+const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+const TARBALL = `creel-${version}.tgz`;
+
 interface Manager {
   readonly package: string | undefined;
   readonly install: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
 }
 const MANAGERS: Readonly<Record<string, Manager>> = {
-  npm: { package: undefined, install: ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"] },
+  // The page's command: the tarball lies in the folder.
+  npm: { package: undefined, install: ["npm", "install", `./${TARBALL}`] },
   pnpm: { package: "pnpm@10", install: ["pnpm", "install", "--prefer-offline"] },
   yarn: {
     package: "@yarnpkg/cli-dist@4",
@@ -87,10 +94,15 @@ beforeAll(async () => {
 
 async function installed(manager: Manager): Promise<string> {
   const app = folder({
-    "package.json": JSON.stringify({ name: "app", private: true, dependencies: { creel: `file:${tarball}` } }),
+    "package.json": JSON.stringify({
+      name: "app",
+      private: true,
+      ...(manager.package !== undefined && { dependencies: { creel: `file:${tarball}` } }),
+    }),
     ...FILES,
     ...manager.files,
   });
+  cpSync(tarball, join(app, TARBALL));
   const command =
     manager.package === undefined
       ? [...manager.install]
@@ -113,9 +125,22 @@ describe.each(Object.entries(MANAGERS))("installed by %s", (name, manager) => {
     }
     const bin = join(app, "node_modules/.bin/creel");
     const { stdout } = await run(bin, ["--version"], { cwd: app, env });
-    expect(stdout.trim()).toBe((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version);
+    expect(stdout.trim()).toBe(version);
     expect(existsSync(join(app, "node_modules/creel/dist/index.d.ts"))).toBe(true);
   });
+
+  it.runIf(name === "npm")(
+    "tells its version and examines the machine, by the commands of README.md and docs/guides/operating.md",
+    async (test) => {
+      test.skip(unreached !== undefined, `no registry: ${unreached}`);
+      const here = { cwd: app, env };
+      expect((await shell("npx creel --version", here)).stdout.trim()).toBe(version);
+      // Exit code 1 where no walls can be built.
+      const said = await shell("npx creel doctor", here).catch((error: { stdout: string }) => error);
+      expect(said.stdout).toMatch(/^(?:Everything is ok|FAIL)/m);
+      expect(said.stdout).toContain("a plugin answered from inside the sandbox");
+    },
+  );
 
   it.each(Object.entries(RESOLUTIONS))("compiles under strict TypeScript with %s", { timeout: 60_000 }, async (resolution, options) => {
     // Without a registry nothing was installed; the test above says so.

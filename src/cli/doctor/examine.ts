@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { openHostWith } from "../../sdk/open-host.ts";
 import { lockKeyOf, stateDirOf } from "../../discovery/config-file.ts";
+import type { PluginBundle } from "../../bundler/bundle.ts";
 import type { CreelConfig } from "../../protocol/config/config.ts";
 import type { CreelError } from "../../protocol/errors.ts";
 import { defaultSocket } from "../../sdk/remote/serve-place.ts";
@@ -17,7 +18,7 @@ import { broken, ok } from "./check.ts";
 import type { Check } from "./check.ts";
 import { configCheck } from "./config-check.ts";
 import { referenceChecks } from "./references.ts";
-import { clockCheck, diskCheck, isolatedVmCheck, nodeCheck } from "./runtime.ts";
+import { bundlerChecks, clockCheck, diskCheck, isolatedVmCheck, nodeCheck } from "./runtime.ts";
 import { socketChecks } from "./socket-check.ts";
 import { folderChecks, lockChecks, storeChecks } from "./state-check.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
@@ -49,7 +50,18 @@ interface Silent {
   readonly error: string;
 }
 
-const PLUGIN = { id: "doctor", source: `export default (api) => { api.on("message_sending", () => ({ content: "well" })); };` };
+/** As installed plugins are, it is bundled already: the bundler takes as long as all else together. */
+const CODE = `module.exports = (api) => { api.on("message_sending", () => ({ content: "well" })); };`;
+const BUNDLE: PluginBundle = {
+  code: CODE,
+  map: `{"version":3,"sources":[],"mappings":""}`,
+  bytes: CODE.length,
+  digest: "",
+  builtins: [],
+  readsFiles: false,
+  own: "",
+};
+const PLUGIN = { id: "doctor", source: { bundle: async () => BUNDLE } };
 
 export interface Subject {
   readonly config?: string;
@@ -68,16 +80,16 @@ export async function examine(subject: Subject): Promise<Findings> {
   const wanted = wallsWanted(wishes);
   const given = subject["state-dir"];
   const dir = given === undefined ? stateDirOf(found.config, base) : resolve(given);
-  // Most of the time goes into processes that start, so all start at once.
-  const [{ layers, flags }, sandbox, isolatedVm, { checks: state, manifests, moments }, sockets] = await Promise.all([
-    findWalls(wanted),
+  const [sandbox, { checks: state, manifests, moments }, sockets] = await Promise.all([
     visit(wishes ?? {}),
-    isolatedVmCheck(),
     stateChecks(dir, found.config, base),
     socketChecks(resolve(subject.socket ?? defaultSocket(dir))),
   ]);
+  // Known by now, if the host has opened; and a plugin that answers is the best proof of isolated-vm.
+  const { layers, flags } = await findWalls(wanted);
+  const isolatedVm = await isolatedVmCheck(sandbox.answers);
   const references = await referenceChecks(found, base, manifests);
-  const checks = [nodeCheck(), isolatedVm, ...found.checks, ...references, ...state, ...sockets, clockCheck(moments)];
+  const checks = [nodeCheck(), isolatedVm, ...bundlerChecks(), ...found.checks, ...references, ...state, ...sockets, clockCheck(moments)];
   const isWalled = REQUIRED.every((name) => layers.find((layer) => layer.name === name)?.isOn);
   return {
     node: process.version,
@@ -120,8 +132,8 @@ async function visit(sandbox: object): Promise<Answered | Silent> {
   try {
     // Loads nothing of the operator's: an installed plugin may be the broken part.
     await using host = await openHostWith(
-      { isolation: "process", lanes: 1, config: { sandbox: { ...sandbox, spare: false } }, logger: silentLogger, plugins: [PLUGIN] },
-      { isBare: true },
+      { isolation: "process", lanes: 1, config: { sandbox: { ...sandbox, spare: false } }, logger: silentLogger },
+      { isBare: true, plugins: [PLUGIN] },
     );
     const { result, calls } = await host.run("message_sending", { to: "doctor", content: "how do you feel?" }, { channelId: "doctor" });
     if (result?.content === "well") return { answers: true, startMs: performance.now() - startedMs };

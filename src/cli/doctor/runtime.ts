@@ -41,14 +41,13 @@ const TRIAL = `
 `;
 const REBUILD = `run "npm rebuild isolated-vm" where Creel is installed; without a prebuilt binary this needs a C++ compiler and Python`;
 
-/** `home`: the folder of the package. */
-export async function isolatedVmCheck(home = homeOf()): Promise<Check> {
+/** `isProven`: a plugin has answered. `home`: the folder of the package. */
+export async function isolatedVmCheck(isProven: boolean, home = homeOf()): Promise<Check> {
   if (home === undefined) return broken("isolated-vm", "isolated-vm is not installed", `run "npm install" where Creel is installed`);
   const expected = own.dependencies["isolated-vm"]!;
   try {
     const { version } = JSON.parse(readFileSync(`${home}/package.json`, "utf8")) as { version: string };
-    const { stdout } = await run(process.execPath, ["--no-node-snapshot", "-e", TRIAL, home], { timeout: 20_000 });
-    const binary = relative(home, stdout.trim());
+    const binary = relative(home, isProven ? binaryOf(home) : await tried(home));
     const made = binary.startsWith("prebuilds") ? "prebuilt" : "built on this machine";
     const platform = `${process.platform} ${process.arch}`;
     if (version !== expected)
@@ -63,6 +62,30 @@ export async function isolatedVmCheck(home = homeOf()): Promise<Check> {
     const said = (stderr ?? "").split("\n").find((line) => /Error|Assertion|No native build/.test(line)) ?? message.split("\n")[0]!;
     return broken("isolated-vm", `isolated-vm does not work: ${said.trim().slice(0, 300)}`, REBUILD);
   }
+}
+
+function binaryOf(home: string): string {
+  return (createRequire(`${home}/package.json`)("node-gyp-build") as { path: (home: string) => string }).path(home);
+}
+
+async function tried(home: string): Promise<string> {
+  const { stdout } = await run(process.execPath, ["--no-node-snapshot", "-e", TRIAL, home], { timeout: 20_000 });
+  return stdout.trim();
+}
+
+/** Nothing, if there is one. npm leaves out the binary of an optional dependency more often than one should think. */
+export function bundlerChecks(resolve = (name: string): string => createRequire(require.resolve("rolldown")).resolve(name)): Check[] {
+  const { optionalDependencies = {} } = require("rolldown/package.json") as { optionalDependencies?: Record<string, string> };
+  const isThere = (name: string): boolean => {
+    try {
+      return resolve(name) !== "";
+    } catch {
+      return false;
+    }
+  };
+  if (Object.keys(optionalDependencies).some(isThere)) return [];
+  const fix = `remove node_modules and package-lock.json where Creel is installed, and run "npm install"`;
+  return [broken("node", "rolldown has no binary for this machine: no plugin can be installed", fix)];
 }
 
 function homeOf(): string | undefined {

@@ -84,11 +84,13 @@ export class Fleet {
     this.#spare.fill();
   }
 
-  /** Resolves when every ordinary lane is ready; rejects when one is not within the limit. */
+  /** Resolves when every ordinary lane is ready, or the fleet is closed; rejects when one is not within the limit. */
   async start(): Promise<void> {
     for (const slot of this.#slots.slice(0, -1)) slot.launch();
     const waiting = new AbortController();
-    const late = sleep(LIMITS.sandbox.startMs, true, { signal: waiting.signal }).catch(() => false);
+    // A fleet that is closed meanwhile, since a plugin or the lock is wrong, must not keep the process.
+    const signal = AbortSignal.any([waiting.signal, this.#stop.signal]);
+    const late = sleep(LIMITS.sandbox.startMs, true, { signal }).catch(() => false);
     const isLate = await Promise.race([this.#allReady.promise.then(() => false), late]);
     waiting.abort();
     if (isLate) throw new CreelError("ERR_SANDBOX_START", { detail: this.#lastLoss });

@@ -37,6 +37,8 @@ export interface LaneUnit {
   onLinkEnd?(listener: (why: string, isBroken: boolean) => void): void;
   /** Whether it keeps the gateway's process alive. Missing: it does, always. */
   setRef?(isHeld: boolean): void;
+  /** The end of what it wrote to stderr. Missing: it shares the gateway's. */
+  said?(): string;
   /** Settles with the reason when the unit is gone. */
   readonly ended: Promise<string>;
   /** Ends it at once, whatever it is doing. */

@@ -1,4 +1,5 @@
 /** A call that ran out of CPU time: `explain` names the author's line, an incident file brings it to the author, and `profile` finds it. */
+// runs: creel dev ./my-plugin --incident incident.creel
 // runs: creel explain h5e81f140-17 --save incident.creel --redact params.command
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { terminal } from "../../../src/cli/ui/terminal.ts";
 import type { Terminal } from "../../../src/cli/ui/terminal.ts";
 import { creelHere } from "../../support/cli-in-process.ts";
 import { folder, QUICK } from "../../support/files.ts";
+import { hasPty, onTerminal } from "../../support/pty.ts";
 import { silent } from "../../support/host.ts";
 
 /** The slow line is line 4 of slow.ts, three calls deep. */
@@ -144,6 +146,18 @@ describe("a call that ran out of CPU time", { timeout: 120_000 }, () => {
     expect(shown.text).toContain("▶ 4 │   return pattern.test(text);");
     expect(shown.text).not.toContain("lines may differ");
     expect(text).not.toContain(plugin);
+  });
+
+  it.runIf(hasPty)("is opened by creel dev, which shows the line and runs the event until it is stopped there again", async () => {
+    const main = join(import.meta.dirname, "../../../src/cli/main.ts");
+    const screen = onTerminal([process.execPath, "-C", "source", main, "dev", plugin, "--incident", saved], {
+      cwd: join(import.meta.dirname, "../../.."),
+      env: { PATH: process.env.PATH!, NO_COLOR: "1", LANG: "C.UTF-8" },
+    });
+    await screen.shows("▶ 4 │   return pattern.test(text);");
+    await screen.shows("the handler kept its thread");
+    expect(screen.text()).not.toContain("lines may differ");
+    screen.hangUp();
   });
 
   it("is an event for creel dev by its id", async () => {

@@ -35,6 +35,14 @@ it("starts one unit for all lanes, or one for each, and greets every lane first"
   expect(fleetOf(3, 1).units).toHaveLength(3);
 });
 
+it("waits no longer for its lanes once it is closed", async () => {
+  const { fleet } = fleetOf(1, 1, false, false);
+  const started = fleet.start();
+  await fleet.close();
+  // Otherwise it rejects, when the limit is over.
+  await expect(started).resolves.toBeUndefined();
+});
+
 it("replaces a unit that died, tells why, greets the new one, and only its lanes are touched", async () => {
   const { fleet, units, restarts } = fleetOf(2, 1);
   for (const { links } of units) links[0]!.ready();

@@ -1,4 +1,5 @@
 /** `creel list`: the installed plugins, from the lock alone. */
+import { existsSync } from "node:fs";
 import { PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
@@ -9,7 +10,6 @@ export const list = defineVerb({
   examples: ["creel list", "creel list --ids | xargs -n 1 creel inspect", "creel list --json | jq '.[] | select(.enabled) | .id'"],
   prints: "a list with a row per plugin: `id`, `name`, `version`, `enabled`, `hooks`, `permissions`, `source`",
   async run({ values, isJson, out }) {
-    const { existsSync } = await import("node:fs");
     const { findProject } = await import("../../plugins/project.ts");
     const { permissionKeysOf } = await import("../../../install/review/permission-keys.ts");
     const { table } = await import("../../ui/table.ts");

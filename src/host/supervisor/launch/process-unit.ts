@@ -104,6 +104,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan, entry: readonl
     observe: (listener) => {
       events = listener;
     },
+    said: () => said,
     ping: () => controlLink.send([PING]),
     tighten: () => controlLink.send([TIGHT]),
     setRef: (isHeld) => {
