@@ -1048,6 +1048,8 @@ export const LIMITS = {
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,
+    /** Runs whose profiles are made or wait for that: each takes seconds, one after the other. */
+    blames: 4,
     /** One hour of measurements. */
     sampleMs: 5_000,
     samples: 720,
