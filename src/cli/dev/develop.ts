@@ -49,8 +49,6 @@ export async function develop(options: DevelopOptions): Promise<void> {
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
   let address: InspectAddress | undefined;
   let logs: string[] = [];
-  // A host that waits for a debugger cannot be closed. What it has started ends with this process.
-  const giveUp = (): never => process.exit(EXIT.ok);
   if (inspection?.isBreak) signal.addEventListener("abort", giveUp, { once: true });
   await using caller = await Caller.open({
     ...rest,
@@ -91,6 +89,11 @@ export async function develop(options: DevelopOptions): Promise<void> {
       await attempt(() => press(action.key, { round, keys, caller, root, devtools, options, shownLogs: () => logs }), err);
     }
   }
+}
+
+/** A host that waits for a debugger cannot be closed. What it has started ends with this process. */
+function giveUp(): never {
+  process.exit(EXIT.ok);
 }
 
 /** What cannot be done is shown, and the watch goes on. */
