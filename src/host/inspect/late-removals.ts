@@ -56,6 +56,6 @@ export class LateRemovals {
 }
 
 function placeOf({ params = {} }: CdpMessage): string {
-  const { url, urlRegex, scriptHash, lineNumber, columnNumber } = params as Record<string, unknown>;
+  const { url, urlRegex, scriptHash, lineNumber, columnNumber } = params;
   return JSON.stringify([url, urlRegex, scriptHash, lineNumber, columnNumber]);
 }
