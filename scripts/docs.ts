@@ -23,7 +23,7 @@ import type { MemberStatus } from "../src/protocol/guest-surface/api-members.ts"
 import { GUEST_GLOBALS, GUEST_MODULES } from "../src/protocol/guest-surface/surface.ts";
 import { apiPage } from "./api-page.ts";
 import { configPage, configSchema, manifestSchema } from "./config-page.ts";
-import { fieldDocs, hookDocs } from "./field-docs.ts";
+import { fieldDocs, hookDocs, onHook } from "./field-docs.ts";
 import { anchor, code, list, MADE, table } from "./markdown.ts";
 import { permissionsPage } from "./permissions-page.ts";
 
@@ -374,6 +374,7 @@ export const pages = (): Record<string, string> => ({
   "reference/creel.plugin.schema.json": manifestSchema(),
   "../src/sdk/author/field-docs.ts": fieldDocs(),
   "../src/sdk/author/hook-docs.ts": hookDocs(RULES),
+  "../src/sdk/author/on-hook.ts": onHook(),
 });
 
 export const pathOf = (page: string): string => fileURLToPath(new URL(`../docs/${page}`, import.meta.url));

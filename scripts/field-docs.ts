@@ -1,6 +1,7 @@
 /**
- * Makes src/sdk/author/field-docs.ts and hook-docs.ts: the catalog's words about hooks and fields as JSDoc, which editors show. Types made of zod's schemas lose
- * comments, so they are intersected with these interfaces, whose fields say nothing but their comment.
+ * Makes src/sdk/author/field-docs.ts, hook-docs.ts and on-hook.ts: the catalog's words about hooks and fields as JSDoc, which
+ * editors show. Types made of zod's schemas lose comments, so they are intersected with interfaces whose fields say nothing but their
+ * comment.
  */
 import { CATALOG } from "../src/protocol/catalog.ts";
 import type { AnyHook, FieldMerge } from "../src/protocol/catalog.ts";
@@ -12,6 +13,8 @@ const HEAD = `/**
  * not edit.
  */
 `;
+
+const ON = "Listen to a hook. Only while `register` runs. A result field that the hook does not have is a type error.";
 
 /** Fields of events and contexts. */
 export function fieldDocs(): string {
@@ -37,6 +40,38 @@ ${hooks.map((hook) => `  ${comment(hookWords(hook))}${keyOf(hook.name)}: unknown
 /** Fields of results, by hook. */
 export interface ResultDocs {
 ${withResults.map((hook) => resultDocs(hook, rules)).join("\n")}
+}
+`;
+}
+
+/** `api.on`, once for each hook. */
+export function onHook(): string {
+  const hooks = Object.values(CATALOG).map((hook: AnyHook) => {
+    const name = JSON.stringify(hook.name);
+    const rest = `handler: ExactHandler<${name}, H>, options?: HandlerOptions`;
+    return `  ${comment(hookWords(hook)).trim()}\n  <H extends HookHandlers[${name}]>(hook: Named<${name}>, ${rest}): void;`;
+  });
+  const any = "hook: N, handler: ExactHandler<N, H>, options?: HandlerOptions";
+  return `${HEAD}import type { HookName } from "../../protocol/catalog.ts";
+import type { ExactHandler, HandlerOptions, HookHandlers } from "./plugin.ts";
+
+/** The name itself. TypeScript tries signatures with a literal first, whatever their order, and the order matters here. */
+type Named<N extends HookName> = N;
+
+/**
+ * Over the text of a hook's name in a call no editor shows anything: TypeScript has no symbol for it. It shows the comment of the
+ * signature that the call has chosen, over \`on\` and while the call is written: hence a signature for each hook.
+ */
+// oxfmt-ignore
+export interface OnHook {
+  // No call chooses this one. TypeScript looks at a handler without parameters once, for the first signature: here it expects the result
+  // of the named hook. It also stands for calls that are not complete yet.
+  /** ${ON} */
+  <N extends HookName, H extends HookHandlers[N]>(this: never, ${any}): void;
+${hooks.join("\n")}
+  // For a name that is a variable, and for errors: TypeScript says what is wrong by the last one.
+  /** ${ON} */
+  <N extends HookName, H extends HookHandlers[N]>(${any}): void;
 }
 `;
 }

@@ -2,6 +2,8 @@
  * What a console can do beside its host: replay what was recorded, and read and change what is installed. That needs the project's files,
  * so `creel console` provides it (src/cli/console); without it the page names the commands instead.
  */
+import type { StoredGrowth, StoredProfile } from "../host/inspect/stored-profile.ts";
+import type { RunDetail } from "../protocol/live-report.ts";
 
 /** How a run ends; `ask`: a user is asked. */
 export interface ToolVerdict {
@@ -28,6 +30,14 @@ export interface ToolReplay {
   readonly failures: readonly { readonly plugin: string; readonly error: string }[];
 }
 
+/** Where a call went that ran out of CPU time or memory. */
+export interface ToolBlame {
+  readonly profile?: StoredProfile & { readonly plugin: string };
+  readonly memory?: StoredGrowth & { readonly plugin: string };
+  /** A sentence: why there are no lines, or not all. */
+  readonly unknown?: string;
+}
+
 export interface ConsoleTools {
   readonly stateDir: string;
   /** The event as it was recorded; undefined: it was not. */
@@ -43,6 +53,8 @@ export interface ConsoleTools {
   }>;
   /** The smallest set of plugins that causes a recorded outcome. */
   bisect(runId: string): Promise<{ readonly verdict: ToolVerdict; readonly plugins: readonly string[]; readonly without: ToolVerdict }>;
+  /** From what an earlier explanation has left, or by making the run again without consequences. One at a time, and a few in waiting. */
+  blame(run: RunDetail): Promise<ToolBlame>;
   /** All recorded runs without a plugin, or without one of its permissions. */
   whatIf(plugin: string, withoutPermission?: string): Promise<ToolReplay>;
   /** Of an installed plugin: what it asked for and was not granted. Undefined: it is not installed. */

@@ -17,10 +17,7 @@ export interface ExplainedRun {
   readonly failure: "open" | "closed";
 }
 
-/**
- * Where the CPU time of a call went that ran out of it; undefined: none did, or `creel explain` has not made a profile yet. The console makes
- * none: that runs the plugin again.
- */
+/** Where the CPU time of a call went that ran out of it; undefined: none did, or nobody has made a profile of it (ConsoleTools.blame). */
 export async function profileOf(
   stateDir: string | undefined,
   { runId, calls }: RunDetail,

@@ -51,6 +51,12 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
       const [profile, memory] = await Promise.all([profileOf(stateDir, detail), growthOf(stateDir, detail)]);
       return { ...explained(detail, host.plugins()), profile, memory };
     }),
+    // It runs the plugin again, so to look is not enough. A page asks when it shows a run that ran out of CPU time or memory.
+    blame: method("act", ofRun, async (context, { runId }) => {
+      const tools = toolsOf(context);
+      const detail = await context.host.runDetail(runId);
+      return detail ? tools.blame(detail) : { unknown: "the host no longer has this run" };
+    }),
     samples: method("read", nothing, ({ feed }) => feed.samples),
     approvals: method("read", nothing, async ({ host }) => ({
       pending: await host.pendingApprovals(),

@@ -331,6 +331,8 @@ export const LIMITS = {
     sourcesBytes: 16 * 1024 * 1024,
     /** The port that debuggers try first: Node's own. */
     port: 9_229,
+    /** After a reload Chrome DevTools sets its breakpoints anew, within 0.1 s even on a busy machine. */
+    settleMs: 1_000,
     /** V8's default; finer samples slow the plugin down. */
     samplingUs: 500,
     /** A profile of a call that does not end. A second has hundreds of samples of the line that matters, also on a busy machine. */
@@ -1056,6 +1058,8 @@ export const LIMITS = {
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,
+    /** Runs whose profiles are made or wait for that: each takes seconds, one after the other. */
+    blames: 4,
     /** One hour of measurements. */
     sampleMs: 5_000,
     samples: 720,

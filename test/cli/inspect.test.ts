@@ -58,3 +58,23 @@ it.each([
   }
   expect((await ended)[0]).toBe(0);
 });
+
+it.each(["thread", "process"])(
+  "Ctrl-C ends creel dev while it waits for a debugger: %s isolation",
+  { timeout: 60_000 },
+  async (isolation) => {
+    const child = spawn(process.execPath, ["-C", "source", CLI, "dev", "./my-plugin", "--inspect-brk=0", "--isolation", isolation], {
+      cwd: home,
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+    });
+    const ended = once(child, "exit");
+    let said = "";
+    for await (const chunk of child.stderr as AsyncIterable<Buffer>) {
+      said += chunk.toString();
+      if (said.includes("waiting for a debugger")) break;
+    }
+    child.kill("SIGINT");
+    expect(await ended).toEqual([0, null]);
+  },
+);

@@ -194,6 +194,7 @@ describe("attacks on local dashboards", () => {
       revoke: { pluginId: "guard", toolName: "exec" },
       rerun: { runId: "h1-1" },
       bisect: { runId: "h1-1" },
+      blame: { runId: "h1-1" },
       whatIf: { plugin: "guard" },
       grantPermission: { plugin: "guard", key: "kv" },
       revokePermission: { plugin: "guard", key: "kv" },

@@ -209,6 +209,33 @@ describe("a debugger", () => {
     expect(await running).toMatchObject({ decision: "block", reason: "never rm" });
   });
 
+  it("keeps it while DevTools takes it back and sets it again, as it does after a reload; one that is not set again goes", async () => {
+    const { host, address } = await open("process");
+    await using _ = host;
+    const { client, script } = await attach(address);
+    await using __ = client;
+    const breakpointId = await breakAt(client, script, "let words");
+    await host.reload("guarded");
+    const again = await client.next<Script>("Debugger.scriptParsed", ({ url }) => url === script.url);
+    known.set(client, again);
+    await client.send("Debugger.removeBreakpoint", { breakpointId });
+    const running = host.run(...call("exec"));
+    await client.next<Paused>("Debugger.paused");
+    expect(await breakAt(client, again, "let words")).toBe(breakpointId);
+    await client.send("Debugger.resume");
+    expect((await running).decision).toBe("block");
+    await client.send("Debugger.removeBreakpoint", { breakpointId });
+    const stops = async (): Promise<boolean> => {
+      const run = host.run(...call("exec"));
+      const hasPaused = client.next<Paused>("Debugger.paused").then(() => true);
+      if (!(await Promise.race([run.then(() => false), hasPaused]))) return false;
+      await client.send("Debugger.resume");
+      await run;
+      return true;
+    };
+    await expect.poll(stops, { timeout: 20_000 }).toBe(false);
+  });
+
   it("pauses behind an await, and nothing runs out of time meanwhile", async () => {
     const { host, address } = await open("process");
     await using _ = host;

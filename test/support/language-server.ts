@@ -17,6 +17,9 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
+type Words = string | { readonly value: string };
+const wordsOf = (words: Words | undefined): string => (typeof words === "string" ? words : (words?.value ?? ""));
+
 export class LanguageServer implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #root: string;
@@ -27,12 +30,16 @@ export class LanguageServer implements AsyncDisposable {
   static async in(root: string): Promise<LanguageServer> {
     const server = new LanguageServer(root);
     const hover = { contentFormat: ["plaintext"] };
+    const completion = {
+      completionItem: { documentationFormat: ["plaintext"], resolveSupport: { properties: ["documentation", "detail"] } },
+    };
+    const signatureHelp = { signatureInformation: { documentationFormat: ["plaintext"] } };
     const uri = pathToFileURL(root).href;
     await server.#ask("initialize", {
       processId: process.pid,
       rootUri: uri,
       workspaceFolders: [{ uri, name: "plugin" }],
-      capabilities: { textDocument: { hover } },
+      capabilities: { textDocument: { hover, completion, signatureHelp } },
     });
     server.#send({ method: "initialized", params: {} });
     return server;
@@ -57,12 +64,28 @@ export class LanguageServer implements AsyncDisposable {
 
   /** Over the first character of `words` in the file; empty: nothing is shown. */
   async hover(file: string, text: string, words: string): Promise<string> {
-    const before = text.slice(0, text.indexOf(words)).split("\n");
-    const position = { line: before.length - 1, character: before.at(-1)!.length };
-    const shown = (await this.#ask("textDocument/hover", { textDocument: { uri: this.#uri(file) }, position })) as {
-      readonly contents: string | { readonly value: string };
+    return wordsOf(((await this.#ask("textDocument/hover", this.#at(file, text, words))) as { contents: Words } | null)?.contents);
+  }
+
+  /** The call that the first character of `words` is in, as an editor shows it while somebody writes: the chosen signature and its comment. */
+  async signature(file: string, text: string, words: string): Promise<string> {
+    const help = (await this.#ask("textDocument/signatureHelp", this.#at(file, text, words))) as {
+      readonly signatures: readonly { readonly label: string; readonly documentation?: Words }[];
+      readonly activeSignature?: number;
     } | null;
-    return typeof shown?.contents === "string" ? shown.contents : (shown?.contents.value ?? "");
+    const shown = help?.signatures[help.activeSignature ?? 0];
+    return shown ? `${shown.label}\n${wordsOf(shown.documentation)}` : "";
+  }
+
+  /** Of what can be written at the first character of `words`: the labels, and the comment of the one that is called `label`. */
+  async completion(file: string, text: string, words: string, label: string): Promise<{ labels: string[]; words: string }> {
+    const list = (await this.#ask("textDocument/completion", this.#at(file, text, words))) as {
+      readonly items: readonly { readonly label: string }[];
+    } | null;
+    const items = list?.items ?? [];
+    const item = items.find((one) => one.label === label);
+    const whole = item && ((await this.#ask("completionItem/resolve", item)) as { readonly documentation?: Words });
+    return { labels: items.map((one) => one.label), words: wordsOf(whole?.documentation) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -72,6 +95,11 @@ export class LanguageServer implements AsyncDisposable {
     this.#send({ method: "exit" });
     this.#child.stdin.end();
     await ended;
+  }
+
+  #at(file: string, text: string, words: string): object {
+    const before = text.slice(0, text.indexOf(words)).split("\n");
+    return { textDocument: { uri: this.#uri(file) }, position: { line: before.length - 1, character: before.at(-1)!.length } };
   }
 
   #uri(file: string): string {

@@ -9,7 +9,10 @@ import { rerun } from "../../replay/rerun.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { RecordedRun } from "../../protocol/recording.ts";
 import { Recordings } from "../../state/recordings.ts";
-import type { ConsoleTools } from "../../console/console-tools.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { ConsoleTools, ToolBlame } from "../../console/console-tools.ts";
+import { blamesOf } from "../profile/blame.ts";
+import type { BlamedRun } from "../profile/blame.ts";
 import { changePermissions } from "../plugins/change-permissions.ts";
 import { consentOf } from "../plugins/consent.ts";
 import { findInstalled } from "../plugins/installed-plugin.ts";
@@ -30,6 +33,7 @@ export function projectTools(project: Project, isolation?: ReplaySetup["isolatio
     return run;
   };
   const alone = oneAtATime();
+  const blames = new Map<string, Promise<ToolBlame>>();
   return {
     stateDir: state.dir,
     recorded: async (runId) => (await recordings().find(runId))?.event,
@@ -39,6 +43,16 @@ export function projectTools(project: Project, isolation?: ReplaySetup["isolatio
         return rerun(run, setup, event ?? run.event);
       }),
     bisect: (runId) => alone(async () => bisect(await found(runId), setup)),
+    blame: (run) => {
+      const { runId } = run;
+      const making = blames.get(runId);
+      if (making) return making;
+      if (blames.size >= LIMITS.console.blames)
+        return Promise.resolve({ unknown: "other runs are being profiled; open this one again in a moment" });
+      const made = alone(() => blamesOf(run as BlamedRun, project)).finally(() => blames.delete(runId));
+      blames.set(runId, made);
+      return made;
+    },
     whatIf: (plugin, withoutPermission) =>
       alone(async () => {
         if (await recordings().isEmpty()) throw new CreelError("ERR_REPLAY_EMPTY", { path: state.dir, detail: "" });

@@ -16,6 +16,7 @@ import { DevtoolsWindow } from "./devtools-window.ts";
 import { codeFrame } from "../ui/code-frame.ts";
 import { printable } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
+import { EXIT } from "../verb.ts";
 import { sayWalls } from "../ui/walls.ts";
 import { Actions } from "./actions.ts";
 import type { Action } from "./actions.ts";
@@ -48,6 +49,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
   let address: InspectAddress | undefined;
   let logs: string[] = [];
+  if (inspection?.isBreak) signal.addEventListener("abort", giveUp, { once: true });
   await using caller = await Caller.open({
     ...rest,
     plugins: [path],
@@ -63,6 +65,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
       told(line, err);
     },
   });
+  signal.removeEventListener("abort", giveUp);
   sayWalls(caller.wallsWarning(), err);
   const round = new Round(options, caller, root);
   const actions = new Actions(watch);
@@ -86,6 +89,11 @@ export async function develop(options: DevelopOptions): Promise<void> {
       await attempt(() => press(action.key, { round, keys, caller, root, devtools, options, shownLogs: () => logs }), err);
     }
   }
+}
+
+/** A host that waits for a debugger cannot be closed. What it has started ends with this process. */
+function giveUp(): never {
+  process.exit(EXIT.ok);
 }
 
 /** What cannot be done is shown, and the watch goes on. */

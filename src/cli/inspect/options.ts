@@ -41,6 +41,8 @@ function launchJson(plugin: string, port: number): string {
     request: "attach",
     address: "127.0.0.1",
     port,
+    // By default it sends a Host header without a port, which the door refuses.
+    remoteHostHeader: `127.0.0.1:${port}`,
     // It looks for child processes otherwise, and finds none that it may debug.
     attachExistingChildren: false,
     autoAttachChildProcesses: false,

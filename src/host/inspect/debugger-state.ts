@@ -52,6 +52,11 @@ export class DebuggerState {
     if (typeof breakpointId === "string") this.#breakpoints.set(breakpointId, asked);
   }
 
+  /** The command that has set it. */
+  breakpoint(id: string): CdpMessage | undefined {
+    return this.#breakpoints.get(id);
+  }
+
   /** What a fresh session has to be told, in order. */
   commands(): CdpMessage[] {
     return [...this.#enabled.values(), ...this.#settings.values(), ...this.#breakpoints.values(), ...this.#asked.values()];

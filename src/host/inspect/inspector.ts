@@ -13,6 +13,7 @@ import { DebuggerState } from "./debugger-state.ts";
 import type { CdpMessage } from "./debugger-state.ts";
 import { Door } from "./door.ts";
 import type { Client, InspectAddress } from "./door.ts";
+import { LateRemovals } from "./late-removals.ts";
 import type { InspectSession } from "./session.ts";
 import { sourceMapUrl } from "./sources.ts";
 
@@ -58,6 +59,7 @@ export class Inspector {
   #nextId = FIRST_OWN_ID;
   /** The breakpoint at the plugin's first line. */
   #firstBreak: string | undefined;
+  readonly #late = new LateRemovals((breakpointId) => this.#own({ method: "Debugger.removeBreakpoint", params: { breakpointId } }));
   /** Does the first load wait for a debugger? */
   #mustWait: boolean;
 
@@ -161,7 +163,10 @@ export class Inspector {
   }
 
   #command(message: CdpMessage): void {
+    if (message.method === "Debugger.setBreakpointByUrl") this.#late.setting(message);
+    const isHeld = this.#isHeld(message);
     this.#state.sent(message);
+    if (isHeld) return this.#client!.send(JSON.stringify({ id: message.id, result: {} }));
     this.#unanswered.add(message.id!);
     this.#send(message);
     if (message.method === "Debugger.enable") {
@@ -169,6 +174,12 @@ export class Inspector {
       this.#own(NO_PATTERNS);
     }
     if (message.method === "Runtime.runIfWaitingForDebugger" && this.#mustWait) this.#begin();
+  }
+
+  #isHeld({ method, params }: CdpMessage): boolean {
+    if (method !== "Debugger.removeBreakpoint") return false;
+    const id = String(params?.breakpointId);
+    return this.#late.hold(id, this.#state.breakpoint(id));
   }
 
   /** The debugger is ready: the plugin is loaded, and pauses at its first line. */
@@ -203,6 +214,7 @@ export class Inspector {
     if (!this.#client) return this.#mustWait ? undefined : this.#go(target);
     this.#client.send(JSON.stringify({ method: "Runtime.executionContextsCleared", params: {} }));
     this.#post("attach");
+    this.#late.begin();
     // Breakpoints must be set before the plugin's first line runs.
     const set = this.#state.commands().map((command) => new Promise((resolve) => this.#own(command, resolve)));
     void Promise.all(set).then(() => this.#mustWait || this.#go(target));
@@ -232,6 +244,7 @@ export class Inspector {
     for (const id of this.#unanswered) this.#client?.send(JSON.stringify({ id, error }));
     this.#unanswered.clear();
     this.#ownAnswered.clear();
+    this.#late.clear();
     if (this.#state.isEnabled("Debugger")) this.#client?.send(JSON.stringify({ method: "Debugger.resumed", params: {} }));
   }
 

@@ -6,6 +6,7 @@ import type { addedContext } from "../../protocol/hooks/contexts.ts";
 import type { sessionPatchParams } from "../../protocol/hooks/session.ts";
 import type { FieldDocs } from "./field-docs.ts";
 import type { HookDocs, ResultDocs } from "./hook-docs.ts";
+import type { OnHook } from "./on-hook.ts";
 import type { AnswerFault } from "./exact-answer.ts";
 import type { PluginKv } from "./plugin-kv.ts";
 import type { PluginSchedule } from "./plugin-schedule.ts";
@@ -55,6 +56,9 @@ export interface HandlerOptions {
   durable?: boolean;
 }
 
+/** A handler whose result has only fields that the hook has. */
+export type ExactHandler<N extends HookName, H extends HookHandlers[N]> = H & AnswerFault<ReturnType<H>, HookAnswer<N>>;
+
 export interface PluginApi<Config = Record<string, unknown>> {
   readonly id: string;
   readonly name: string;
@@ -67,11 +71,7 @@ export interface PluginApi<Config = Record<string, unknown>> {
   readonly config: Readonly<Record<string, unknown>>;
   readonly logger: { debug: Log; info: Log; warn: Log; error: Log };
   /** Listen to a hook. Only while `register` runs. A result field that the hook does not have is a type error. */
-  on<N extends HookName, H extends HookHandlers[N]>(
-    hook: N,
-    handler: H & AnswerFault<ReturnType<H>, HookAnswer<N>>,
-    options?: HandlerOptions,
-  ): void;
+  readonly on: OnHook;
   /** The gateway's sessions, if the operator granted them. A refused patch rejects with an error whose `code` says why. */
   readonly session: {
     get(key: string): Promise<Record<string, unknown> | null>;

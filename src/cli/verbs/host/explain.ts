@@ -30,7 +30,7 @@ export const explain = defineVerb({
     "creel explain h5e81f140-17 --json | jq '.run.calls[] | {plugin, status, returned}'",
   ],
   prints:
-    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where; without a run, a list of the last 20 `run`s that --plugin and --since select",
+    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where, or `unknown`: why neither can be told; without a run, a list of the last 20 `run`s that --plugin and --since select",
   exits: { ok: "the run was found", failed: "neither the audit log nor a host that runs here has it" },
   async run({ values, positionals, isJson, out, err }) {
     const [runId, extra] = positionals;
@@ -41,7 +41,8 @@ export const explain = defineVerb({
     const { explainPage, runsPage } = await import("../../explain/page.ts");
     const { adviceOf, whyOf } = await import("../../../text/run-advice.ts");
     const { commandLine } = await import("../../self.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printable, wrap } = await import("../../ui/text.ts");
+    const { oneLine } = await import("../../../text/one-line.ts");
     const project = await findProject(values);
     const { state } = project;
     const log = new AuditLog(state.dir);
@@ -68,10 +69,9 @@ export const explain = defineVerb({
       const why = live?.why ?? whyOf(run);
       const { grantAdvice } = await import("../../explain/grant-advice.ts");
       const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, tell)];
-      const { blameOf, memoryBlameOf } = await import("../../profile/blame.ts");
-      const profile = values["no-profile"] ? undefined : await blameOf(run, project);
-      const memory = values["no-profile"] ? undefined : await memoryBlameOf(run, project);
-      if (isJson) out.line(printable({ run, why, advice, around: states, profile, memory }, 2));
+      const { blamesOf } = await import("../../profile/blame.ts");
+      const { profile, memory, unknown } = values["no-profile"] ? {} : await blamesOf(run, project);
+      if (isJson) out.line(printable({ run, why, advice, around: states, profile, memory, unknown }, 2));
       else {
         explainPage(run, why, advice, states, out);
         if (profile) {
@@ -86,6 +86,10 @@ export const explain = defineVerb({
           heapLines(memory, out);
           const words = ["profile", memory.plugin, "--heap", "--from-run", run.runId, "--out", "memory.heapsnapshot"];
           out.line(out.paint("gray", `  for a snapshot: ${tell(...words)}`));
+        }
+        if (unknown !== undefined) {
+          out.line();
+          for (const words of wrap(oneLine(`There are no lines of the source: ${unknown}`, 1_000), out.width)) out.line(words);
         }
       }
       if (values.save !== undefined) {

@@ -2,16 +2,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { RecordedCall, RunDetail } from "../../../protocol/live-report.ts";
-import type { StoredGrowth, StoredProfile } from "../../../host/inspect/stored-profile.ts";
+import type { ToolBlame } from "../../console-tools.ts";
 import type { ExplainedRun } from "../../explained-run.ts";
 import { rpc } from "../connection.ts";
 import { Badge, Command, Empty, Fields, Json, PluginLink, RunLink, Section, T } from "../parts.tsx";
+import { Blame } from "./blame.tsx";
 import { Rerun } from "./replay.tsx";
 import { connection, hostId } from "../store.ts";
-import { audited, bytes, clockMs, count, ms, percent } from "../text.ts";
+import { audited, clockMs, count, ms } from "../text.ts";
 
 const AGAIN_MS = 1_000;
-const SLOW_LINES = 5;
 
 export function Run({ id }: { readonly id: string }) {
   const found = useSignal<Shown | null | undefined>(undefined);
@@ -52,62 +52,8 @@ export function Run({ id }: { readonly id: string }) {
   return <Found {...found.value} />;
 }
 
-/** A profile is there if `creel explain` has made one. */
-type Shown = ExplainedRun & {
-  readonly profile?: StoredProfile & { readonly plugin: string };
-  readonly memory?: StoredGrowth & { readonly plugin: string };
-};
-
-function Slow({ profile: { plugin, totalMs, lines } }: { readonly profile: NonNullable<Shown["profile"]> }) {
-  return (
-    <Section title="Where the CPU time went" aside={ms(totalMs)}>
-      <PluginLink id={plugin} />
-      <table class="slow-lines">
-        <tbody>
-          {lines.slice(0, SLOW_LINES).map(({ url, line, ms: spent, share, code = "" }) => (
-            <tr key={`${url}${line}`}>
-              <td class="num">{percent(share)}</td>
-              <td class="num">{ms(spent)}</td>
-              <td class="mono">
-                <T text={`${url}:${line}`} max={120} />
-              </td>
-              <td class="mono">
-                <T text={code} max={160} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Section>
-  );
-}
-
-function Grown({ memory: { plugin, beforeBytes, afterBytes, grew, stack } }: { readonly memory: NonNullable<Shown["memory"]> }) {
-  const [at] = stack;
-  return (
-    <Section title="What the memory is full of" aside={`${bytes(beforeBytes)} → ${bytes(afterBytes)}`}>
-      <PluginLink id={plugin} />
-      <table class="slow-lines">
-        <tbody>
-          {grew.slice(0, SLOW_LINES).map(({ name, count: more, bytes: size }) => (
-            <tr key={name}>
-              <td class="num">+{bytes(size)}</td>
-              <td class="num">+{more}</td>
-              <td class="mono">
-                <T text={name} max={120} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {at && (
-        <p class="mono">
-          in <T text={`${at.url}:${at.line}`} max={120} /> <T text={at.code ?? ""} max={160} />
-        </p>
-      )}
-    </Section>
-  );
-}
+/** The lines are there if they were made before. */
+type Shown = ExplainedRun & ToolBlame;
 
 function Found({ run, why, advice, budgets, profile, memory }: Shown) {
   const { hook, decision, reason, runId, at, wallMs, activateMs, calls, logs, event, context, result } = run;
@@ -158,8 +104,7 @@ function Found({ run, why, advice, budgets, profile, memory }: Shown) {
           ))}
         </ol>
       </Section>
-      {profile && <Slow profile={profile} />}
-      {memory && <Grown memory={memory} />}
+      <Blame run={run} kept={{ ...(profile && { profile }), ...(memory && { memory }) }} />
       {logs.length > 0 && (
         <Section title="Logs" aside={count(logs.length, "line")}>
           <ol class="logs">
