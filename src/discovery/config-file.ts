@@ -7,6 +7,7 @@ import type { CreelConfig } from "../protocol/config/config.ts";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { parseJsonc } from "../text/jsonc.ts";
+import { misspeltKey } from "./misspelt-keys.ts";
 
 /** Paths in a configuration file are relative to it. */
 export function resolveFrom(base: string, path: string): string {
@@ -92,6 +93,8 @@ export async function readConfig(config: string | object | undefined): Promise<C
   const { creelConfig } = await import("../protocol/config/config.ts");
   const parsed = creelConfig.safeParse(value);
   if (!parsed.success) throw new CreelError("ERR_CONFIG_INVALID", { source, ...firstIssue(parsed.error) });
+  const misspelt = misspeltKey(creelConfig, value);
+  if (misspelt) throw new CreelError("ERR_CONFIG_INVALID", { source, field: misspelt.field, detail: misspelt.detail });
   return parsed.data;
 }
 

@@ -80,7 +80,10 @@ export class PluginFinder {
   async all(): Promise<Plugin[]> {
     const { given, config, base, logger, inner } = this.#options;
     const paths = (config.plugins?.load?.paths ?? []).map((path) => ({ path: resolveFrom(base, path) }));
-    const specs: PluginSpec[] = config.plugins?.enabled === false ? [] : [...paths, ...given];
+    const isOff = config.plugins?.enabled === false;
+    const specs: PluginSpec[] = isOff ? [] : [...paths, ...given];
+    if (isOff && given.length > 0)
+      logger.warn({ plugins: given.map(nameOf) }, "plugins.enabled is false: plugins that the gateway gave are not loaded");
     const named = [
       ...(await hookFolderPlugins(config, base, logger)).map((found) => ({ found, again: async () => found })),
       ...(await Promise.all(specs.map((spec) => this.#named(spec)))),
@@ -94,6 +97,7 @@ export class PluginFinder {
     const placed = named.map(({ found, again }, order) => this.#place(found, order, again));
     for (const found of installed) if (!taken.has(found.id)) placed.push(this.#place(found, this.#order));
     for (const id of this.#required()) if (!placed.some((plugin) => plugin.id === id)) placed.push(this.#place(missing(id), this.#order));
+    this.#warnOfUnknown(new Set(placed.map(({ id }) => id)));
     for (const [at, found] of turnPlugins(config, base).entries()) placed.push(this.#place(found, this.#order + 1 + at, async () => found));
     return placed;
   }
@@ -135,6 +139,17 @@ export class PluginFinder {
     return Object.keys(entries).filter((id) => entries[id]!.required === true && entries[id]!.enabled !== false);
   }
 
+  /** An entry may be all that is left of a guard. OpenClaw's own plugins have entries, too. */
+  #warnOfUnknown(ids: ReadonlySet<string>): void {
+    const { inner, logger, config } = this.#options;
+    if (inner.isBare || inner.installed || config.plugins?.enabled === false) return;
+    const unknown = Object.entries(config.plugins?.entries ?? {}).flatMap(([id, { enabled }]) =>
+      enabled === false || ids.has(id) ? [] : id,
+    );
+    if (unknown.length > 0)
+      logger.warn({ plugins: unknown }, "plugins.entries names plugins that are neither installed nor given: nothing of them runs here");
+  }
+
   async #installed(isAsked: (entry: LockEntry) => boolean = () => true): Promise<FoundPlugin[]> {
     const { config, stateDir, lockKey, inner, isEager } = this.#options;
     if (config.plugins?.enabled === false) return [];
@@ -171,6 +186,10 @@ export class PluginFinder {
     this.#seats.set(found.id, { order, again });
     return plugin;
   }
+}
+
+function nameOf(spec: PluginSpec): string {
+  return spec.id ?? ("path" in spec ? spec.path : "");
 }
 
 /** A plugin that cannot be read where it was named: it fails again when it is loaded, and then shows as failed. */

@@ -8,7 +8,8 @@ import { pluginLimitsConfig } from "../protocol/config/plugin-limits-config.ts";
 const settings = {
   config: z.record(z.string(), z.unknown()).optional(),
   env: z.record(z.string(), z.string()).optional(),
-  hooks: pluginHooksConfig.optional(),
+  // Unlike in a file, where OpenClaw may have further keys: a misspelt one would take a permission or a budget away in silence.
+  hooks: z.strictObject(pluginHooksConfig.shape).optional(),
   /** Permission keys: `["kv", "fetch:https://api.example.com#GET"]`. */
   permissions: permissionKeys.optional(),
   /** The older form of `permissions`, by kind. */

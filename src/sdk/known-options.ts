@@ -39,11 +39,15 @@ export function wrongOption(field: string, detail: string): CreelError {
 
 /** Throws ERR_HOST_OPTIONS for the first name that is unknown, or not allowed here, and for values that have no schema. */
 export function checkNames(options: object): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) throw wrongOption("options", "they must be an object");
   refuseUnknown(options, [...LOCAL, ...SHARED], "");
   const { connect, fleet, gateway, plugins, hooks, logger } = options as Partial<Record<OptionName, unknown>>;
   if (connect !== undefined && typeof connect !== "string") throw wrongOption("connect", "it must be the path of a socket");
   if (hooks !== undefined && (typeof hooks !== "object" || hooks === null || Array.isArray(hooks)))
     throw wrongOption("hooks", "it must be an object with a hook for each name");
+  for (const [name, hook] of Object.entries(hooks ?? {}))
+    if (typeof hook !== "object" || hook === null || !("kind" in hook))
+      throw wrongOption(`hooks.${name}`, "it must be made with defineHook");
   if (logger !== undefined) checkLogger(logger);
   if (connect !== undefined && fleet !== undefined) throw wrongOption("fleet", "connect is one host, and fleet is many: give one of them");
   if (connect !== undefined || fleet !== undefined) refuseLocal(options);

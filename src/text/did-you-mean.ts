@@ -10,6 +10,11 @@ export function suggest(name: string, known: readonly string[]): string {
   return best && best.distance <= most! ? `; did you mean "${best.name}"?` : "";
 }
 
+/** The known name that is one letter away; undefined: there is none. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  return name.length < 4 ? undefined : known.find((candidate) => editDistance(name.toLowerCase(), candidate.toLowerCase()) === 1);
+}
+
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -140,6 +140,76 @@ contract("a plugin that does not load", (isolation) => {
     expect(host.has("message_sending")).toBe(true);
   });
 
+  describe("is installed, and registers another hook than was accepted", () => {
+    const BY_CONFIG = `export default (api) => { if (!api.pluginConfig?.off) api.on("before_tool_call", () => {}, { priority: api.pluginConfig?.priority ?? 0 }); };`;
+    const installed = async (entry: Record<string, unknown>) => {
+      const stateDir = join(folder({}, QUICK), "state");
+      await putInstalled(stateDir, "guard", BY_CONFIG, { hooks: [{ hook: "before_tool_call", priority: 0 }] });
+      return open(isolation, { config: { stateDir, plugins: { entries: { guard: entry } } } });
+    };
+
+    it("its gate is shut when it has registered it at another priority, and open when it is as accepted", async () => {
+      await using moved = await installed({ config: { priority: 5 } });
+      expect(await moved.run("before_tool_call", CALL)).toMatchObject({
+        decision: "block",
+        by: "guard",
+        calls: [{ plugin: "guard", status: "failed", error: { code: "ERR_CALL_REFUSED", message: expect.stringContaining("priority 5") } }],
+      });
+      await using same = await installed({});
+      expect(await same.run("before_tool_call", CALL)).toMatchObject({ decision: "pass", calls: [{ plugin: "guard", status: "ok" }] });
+    });
+
+    it("its gate is shut when it is required and has not registered it at all; otherwise that is its configuration's business", async () => {
+      await using required = await installed({ required: true, config: { off: true } });
+      await required.reload("guard");
+      expect(await required.run("before_tool_call", CALL)).toMatchObject({
+        decision: "block",
+        by: "guard",
+        calls: [{ error: { code: "ERR_CALL_REFUSED", message: expect.stringContaining("has not registered it") } }],
+      });
+      await using optional = await installed({ config: { off: true } });
+      expect(await optional.run("before_tool_call", CALL)).toMatchObject({ decision: "pass", calls: [] });
+    });
+  });
+
+  it("a guard that may not listen to its gate is a line of every run, and decides nothing", async () => {
+    await using host = await open(isolation, { plugins: [plugin("guard", `api.on("before_agent_run", () => ({ outcome: "block" }));`)] });
+    const out = await host.run("before_agent_run", { prompt: "p", messages: [] });
+    expect(out).toMatchObject({
+      decision: "pass",
+      calls: [
+        {
+          plugin: "guard",
+          status: "failed",
+          error: { code: "ERR_CALL_REFUSED", message: expect.stringContaining("allowConversationAccess") },
+        },
+      ],
+    });
+  });
+
+  it("is shut in both phases of a prompt, since nobody knows in which it wanted to be", async () => {
+    await using host = await open(isolation, { allowFailed: true, plugins: [{ ...unparsable, required: true }] });
+    const prompt = { prompt: "p", messages: [] };
+    for (const context of [{}, { toolAuthority: { tools: [] } }])
+      expect(await host.run("before_prompt_build", prompt, context as never)).toMatchObject({
+        decision: "block",
+        by: "broken-guard",
+        calls: [{ status: "failed" }],
+      });
+  });
+
+  it("an entry that names no plugin, and plugins that are all switched off, are lines of the log", async () => {
+    const entries = { guard: {}, off: { enabled: false } };
+    const unnamed = recorder();
+    await using _ = await open(isolation, { logger: unnamed.logger, config: { plugins: { entries } } });
+    expect(unnamed.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields.plugins)).toEqual([["guard"]]);
+    const off = recorder();
+    await using __ = await open(isolation, { logger: off.logger, config: { plugins: { enabled: false } }, plugins: [throwing] });
+    expect(off.lines.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
+      "plugins.enabled is false: plugins that the gateway gave are not loaded",
+    ]);
+  });
+
   it("is not struck for what it could not do", async () => {
     await using host = await open(isolation, { allowFailed: true, plugins: [unparsable] });
     for (let at = 0; at < 50; at++) await host.run("before_tool_call", CALL);
@@ -169,6 +239,13 @@ describe("options of openHost that it does not know", () => {
       "plugins.0.reqired",
       'there is no such option; did you mean "required"?',
     ],
+    [
+      "a permission of a plugin",
+      { plugins: [{ id: "a", source: "", hooks: { allowConversationAcess: true } }] },
+      "plugins.0.hooks",
+      expect.stringContaining("allowConversationAcess"),
+    ],
+    ["a hook that is none", { hooks: { ping: {} } }, "hooks.ping", expect.stringContaining("defineHook")],
     ["a plugin as text", { plugins: ["./guard.ts"] }, "plugins.0", 'it must be an object, such as { path: "./guard.ts" }'],
     [
       "with connect, a misspelt one",

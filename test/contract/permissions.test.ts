@@ -1,6 +1,8 @@
 /** Hooks that need the operator's permission are refused at registration, with the key to set; never silently. */
 import { expect, it } from "vitest";
 import { agentEnd } from "../support/actors.ts";
+import { CATALOG } from "creel";
+import { sampleContext, sampleEvent } from "../../src/protocol/rules/samples.ts";
 import { contract, open, plugin, recorder } from "../support/host.ts";
 
 const BOTH = `api.on("agent_end", () => {}); api.on("before_prompt_build", () => ({ prependContext: "x" })); api.on("message_sending", () => {});`;
@@ -49,7 +51,12 @@ contract("permissions", (isolation) => {
     expect(host.inspect("judge").diagnostics).toEqual([
       '"before_install" can refuse every later installation: set plugins.entries.judge.hooks.allowInstallDecisions to true, or run "creel permissions grant judge install", to allow it',
     ]);
-    expect([host.has("before_install"), host.has("message_sending")]).toEqual([false, true]);
+    // Its hook fails closed by the catalog: that nobody decides there is said in every run.
+    const event = sampleEvent(CATALOG.before_install) as never;
+    expect(await host.run("before_install", event, sampleContext(CATALOG.before_install) as never)).toMatchObject({
+      decision: "pass",
+      calls: [{ plugin: "judge", status: "failed", error: { code: "ERR_CALL_REFUSED" } }],
+    });
     await using allowed = await open(isolation, { plugins: [plugin("judge", guard, { hooks: { allowInstallDecisions: true } })] });
     expect([allowed.inspect("judge").diagnostics, allowed.has("before_install")]).toEqual([[], true]);
   });

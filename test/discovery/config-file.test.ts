@@ -20,3 +20,61 @@ it.each([
   const read = await readConfig(config).catch((error: { code: string }) => error.code);
   expect(read).toEqual(parsed.success ? parsed.data : "ERR_CONFIG_INVALID");
 });
+
+it.each([
+  [{ plugin: { load: { paths: ["./guard"] } } }, "plugin", "plugins"],
+  [{ plugins: { entries: { guard: { requird: true } } } }, "plugins.entries.guard.requird", "required"],
+  [
+    { plugins: { entries: { guard: { hooks: { allowConversationAcess: true } } } } },
+    "plugins.entries.guard.hooks.allowConversationAcess",
+    "allowConversationAccess",
+  ],
+  [{ hooks: { internal: { enable: false } } }, "hooks.internal.enable", "enabled"],
+])("a key that is one letter away from a known one is refused: %j", async (config, field, near) => {
+  await expect(readConfig(config)).rejects.toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    params: { field, detail: `there is no such key; did you mean "${near}"?` },
+  });
+});
+
+it("OpenClaw's own keys are left alone, and so is what a plugin gets as its configuration", async () => {
+  const openclaw = {
+    agents: {},
+    auth: {},
+    bindings: [],
+    browser: {},
+    canvasHost: {},
+    channels: {},
+    commands: {},
+    cron: {},
+    gateway: {},
+    logging: {},
+    messages: {},
+    models: {},
+    session: {},
+    skills: {},
+    talk: {},
+    tools: {},
+    ui: {},
+    update: {},
+    web: {},
+    wizard: {},
+    plugins: {
+      allow: [],
+      deny: [],
+      slots: {},
+      installs: {},
+      entries: { memory: { subagent: {}, llm: {}, apiKey: "x", config: { plugin: 1, requird: 2 } } },
+    },
+    hooks: {
+      enabled: true,
+      path: "/hooks",
+      token: "x",
+      presets: [],
+      mappings: [],
+      gmail: {},
+      internal: { handlers: [], installs: {}, entries: { tidy: { evn: 1 } } },
+    },
+  };
+  await expect(readConfig(openclaw)).resolves.toBeDefined();
+});

@@ -36,6 +36,12 @@ export function notAccepted(
   return `"${key}" at priority ${priority} is left out: the plugin did not ask for it when it was accepted; "creel update ${id}" looks at it again`;
 }
 
+/** Has the operator accepted the hook, at whatever priority? */
+export function isAccepted(key: string, { acceptedHooks = new Set() }: Pick<Plugin, "acceptedHooks">): boolean {
+  for (const accepted of acceptedHooks) if (accepted.slice(0, accepted.lastIndexOf(" ")) === key) return true;
+  return false;
+}
+
 /** The form in which accepted hooks are compared. */
 export function acceptedHook(key: string, priority: number): string {
   return `${key} ${priority}`;

@@ -13,7 +13,7 @@ import { callBudget } from "./budget.ts";
 import type { CallBudget } from "./budget.ts";
 import { ownError } from "../run/guest-error.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { missingPermission, notAccepted } from "./permissions.ts";
+import { isAccepted, missingPermission, notAccepted } from "./permissions.ts";
 import { inOrder } from "./plugin.ts";
 import type { Home, Plugin } from "./plugin.ts";
 import { suggest } from "../../text/did-you-mean.ts";
@@ -54,6 +54,11 @@ interface Listed extends Handler {
   /** What it was registered for: a hook, or a family of internal events. */
   readonly key: string;
   readonly order: number;
+}
+
+interface Refused {
+  readonly refusal: string | undefined;
+  readonly stays: "policy" | "open" | undefined;
 }
 
 function filterOf(options: HandlerOptions): Handler["filter"] {
@@ -103,14 +108,10 @@ export class Registry {
       // A function, not a handler; see functions.ts.
       if (declared) continue;
       const hook = this.hook(key);
-      const forbidden = hook && missingPermission(hook, plugin);
-      const refusal = hook
-        ? (this.#switchedOff(hook, key) ?? forbidden ?? notAccepted(key, options.priority ?? 0, plugin))
-        : `there is no hook named "${oneLine(key, LIMITS.call.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`;
+      const { refusal, stays } = this.#refused(key, hook, options.priority ?? 0, plugin, registration);
       if (refusal !== undefined) {
         diagnostics.push(refusal);
-        // SECURITY: a required plugin without the permission counts as absent. test/contract/required.test.ts
-        if (!plugin.isRequired || refusal !== forbidden) continue;
+        if (!stays) continue;
       }
       const budget = callBudget(hook!, plugin.hooks, options);
       const undurable = options.durable === true ? this.#undurable(hook!, key, plugin) : undefined;
@@ -131,10 +132,11 @@ export class Registry {
         budget,
         options,
         callCount: this.#callCounts.of(plugin.id, key),
-        failure: plugin.isRequired ? "closed" : undefined,
+        failure: plugin.isRequired ? "closed" : stays === "open" ? "open" : undefined,
         absent: absent ?? (refusal === undefined ? undefined : ownError("ERR_CALL_REFUSED", { detail: refusal })),
       });
     }
+    if (!absent) listed.push(...this.#unkept(plugin, home, listed, diagnostics));
     this.#byPlugin.set(plugin, listed);
     this.#unknown.delete(plugin);
     if (listed.some((handler) => handler.absent)) this.#absent.add(plugin);
@@ -149,21 +151,7 @@ export class Registry {
   setUnknown(plugin: Plugin, home: Home, absent: CallError): void {
     this.#byPlugin.delete(plugin);
     this.#absent.add(plugin);
-    this.#unknown.set(plugin, {
-      plugin,
-      home,
-      index: 0,
-      priority: 0,
-      filter: undefined,
-      needsAuthority: false,
-      isReentrant: false,
-      isDurable: false,
-      budget: callBudget(Object.values(this.#hooks)[0]!, plugin.hooks, {}),
-      options: {},
-      callCount: new CallCount(new PluginCost()),
-      failure: plugin.isRequired ? "closed" : "open",
-      absent,
-    });
+    this.#unknown.set(plugin, this.#standIn(plugin, home, Object.values(this.#hooks)[0]!, absent));
     this.#changed();
   }
 
@@ -194,6 +182,71 @@ export class Registry {
   /** The definition for a hook's name, or for a family of internal events. */
   hook(key: string): AnyHook | undefined {
     return this.#hooks[key] ?? this.#anyOf(key);
+  }
+
+  /**
+   * Why a handler is not called; undefined: it is. `stays`: it keeps its place in the plan all the same, and fails by its hook's policy, or
+   * open, where only a line of the outcome says that it is not called. SECURITY: a guard that was accepted and does not serve is a closed
+   * door. test/contract/closed-doors.test.ts
+   */
+  #refused(
+    key: string,
+    hook: AnyHook | undefined,
+    priority: number,
+    plugin: Plugin,
+    { handlers }: Pick<Registration, "handlers">,
+  ): Refused {
+    if (!hook)
+      return {
+        refusal: `there is no hook named "${oneLine(key, LIMITS.call.nameChars)}"${suggest(key, [...Object.keys(this.#hooks), ...this.#families])}`,
+        stays: undefined,
+      };
+    const off = this.#switchedOff(hook, key);
+    if (off !== undefined) return { refusal: off, stays: undefined };
+    const forbidden = missingPermission(hook, plugin);
+    if (forbidden !== undefined) return { refusal: forbidden, stays: plugin.isRequired || hook.failure === "closed" ? "open" : undefined };
+    const unaccepted = notAccepted(key, priority, plugin);
+    if (unaccepted === undefined || !isAccepted(key, plugin)) return { refusal: unaccepted, stays: undefined };
+    // Another one of it may be as it was accepted: then the guard is there.
+    const isThere = handlers.some((one) => one.hook === key && notAccepted(key, one.options.priority ?? 0, plugin) === undefined);
+    return { refusal: unaccepted, stays: isThere ? undefined : "policy" };
+  }
+
+  /** The hooks of an installed, required plugin that it was accepted with and has not registered now: they fail closed. */
+  #unkept(plugin: Plugin, home: Home, listed: readonly Listed[], diagnostics: string[]): Listed[] {
+    if (!plugin.isRequired || !plugin.acceptedHooks) return [];
+    const missing = (plugin.knownHooks ?? []).filter(({ hook }) => !listed.some(({ key }) => key === hook));
+    return missing.flatMap(({ hook: key, options }) => {
+      const hook = this.hook(key);
+      if (!hook) return [];
+      const detail = `it is required, was accepted with "${key}", and has not registered it`;
+      diagnostics.push(detail);
+      return {
+        ...this.#standIn(plugin, home, hook, ownError("ERR_CALL_REFUSED", { detail })),
+        key,
+        order: 0,
+        priority: options.priority ?? 0,
+      };
+    });
+  }
+
+  /** A handler in the place of one that cannot be called. */
+  #standIn(plugin: Plugin, home: Home, hook: AnyHook, absent: CallError): Handler {
+    return {
+      plugin,
+      home,
+      index: 0,
+      priority: 0,
+      filter: undefined,
+      needsAuthority: false,
+      isReentrant: false,
+      isDurable: false,
+      budget: callBudget(hook, plugin.hooks, {}),
+      options: {},
+      callCount: new CallCount(new PluginCost()),
+      failure: plugin.isRequired ? "closed" : "open",
+      absent,
+    };
   }
 
   #switchedOff({ internal }: AnyHook, key: string): string | undefined {

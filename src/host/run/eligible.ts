@@ -3,7 +3,7 @@ import { FILTER_OPTIONS } from "../../protocol/hooks/define.ts";
 import type { Call } from "../../protocol/outcome.ts";
 import { ownError } from "./guest-error.ts";
 import type { Handler, Plan } from "../plugins/registry.ts";
-import { absent, quarantined, skipped } from "./answer.ts";
+import { absent as absentCall, quarantined, skipped } from "./answer.ts";
 import type { RunInput } from "./run-input.ts";
 
 const NO_HANDLERS: Plan = [];
@@ -17,8 +17,9 @@ export function eligible(input: RunInput): Plan {
   if (hook.filters && plan.some(({ filter }) => filter)) handlers = handlers.filter((handler) => wants(input, handler));
   if (hook.authority) {
     const isAuthorized = context[hook.authority.context] !== undefined;
-    if (handlers.some(({ needsAuthority }) => needsAuthority !== isAuthorized)) {
-      handlers = handlers.filter(({ needsAuthority }) => needsAuthority === isAuthorized);
+    // SECURITY: of one that cannot be called, nobody knows in which phase it wanted to be. test/contract/closed-doors.test.ts
+    if (handlers.some(({ needsAuthority, absent }) => !absent && needsAuthority !== isAuthorized)) {
+      handlers = handlers.filter(({ needsAuthority, absent }) => absent ?? needsAuthority === isAuthorized);
     }
   }
   if (chain.by !== undefined && handlers.some((handler) => isOwn(input, handler)))
@@ -39,7 +40,7 @@ export function refused(input: RunInput, handlers: Plan): ReadonlyMap<Handler, C
 
 function refusedCall(input: RunInput, handler: Handler): Call | undefined {
   if (input.isNested) return recursed(input, handler, "ERR_RECURSION_NESTED");
-  if (handler.absent) return absent(handler, handler.absent);
+  if (handler.absent) return absentCall(handler, handler.absent);
   return handler.plugin.circuit.admits(input.cause) ? undefined : quarantined(handler);
 }
 
