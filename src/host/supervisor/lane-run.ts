@@ -6,7 +6,7 @@ import type { CallReply, CallRequest, StepReply } from "../../transport/call-fra
 import type { Frame } from "../../transport/frames.ts";
 import type { Route } from "../../protocol/messages/host-lane.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { resultRefusal } from "../../protocol/rules/result-bounds.ts";
+import { resultRefusal } from "../../transport/result-bounds.ts";
 import type { LaneClient } from "./lane-client.ts";
 import { firstOpen, isFan } from "./unit-loss.ts";
 

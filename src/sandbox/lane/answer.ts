@@ -5,7 +5,7 @@ import { fitsBytes } from "../../transport/frames.ts";
 import type { StepStatus } from "../../transport/call-frames.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ErrorText } from "../../protocol/messages/host-lane.ts";
-import { resultRefusal } from "../../protocol/rules/result-bounds.ts";
+import { resultRefusal } from "../../transport/result-bounds.ts";
 
 /** The body is the JSON of a result or of an error, or empty. */
 export interface Answer {

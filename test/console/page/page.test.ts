@@ -376,7 +376,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.locator("#find").waitFor();
     await page.locator(".list .row").first().waitFor();
     await page.keyboard.press("/");
-    await page.locator("#find:focus").waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("find");
     await page.keyboard.press("Escape");
     await page.keyboard.press("j");
     await page.keyboard.press("j");
