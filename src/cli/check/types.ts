@@ -45,7 +45,7 @@ export async function checkTypes(root: string, entry: string, mode: TypesMode): 
     return {
       isChecked: true,
       by: `TypeScript ${tsc.version}`,
-      problems: lines.flatMap((line) => problemOf(line, folder, root, isScript) ?? []),
+      problems: lines.flatMap((line, at) => problemOf(withReason(line, lines, at), folder, root, isScript) ?? []),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -116,6 +116,16 @@ function compile(tsc: string, config: string): Promise<string[]> {
     });
   });
 }
+
+/** `api.on` has overloads, about which TypeScript says that none fits; why the last one does not is the last line of those below. */
+function withReason(line: string, lines: readonly string[], at: number): string {
+  if (!line.endsWith(NO_OVERLOAD)) return line;
+  let last = at;
+  while (lines[last + 1]?.startsWith(" ")) last += 1;
+  return last === at ? line : line.replace(NO_OVERLOAD, lines[last]!.trim());
+}
+
+const NO_OVERLOAD = "No overload matches this call.";
 
 /** Undefined: the line is not about the plugin's own files, or not relevant. */
 function problemOf(line: string, from: string, root: string, isScript: boolean): Problem | undefined {
