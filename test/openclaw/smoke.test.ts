@@ -85,7 +85,7 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
     }
   });
 
-  it("two sandboxed plugins ask about one call: OpenClaw would drop the second question, so the call is blocked in the name of both, and nobody is asked", async () => {
+  it("two sandboxed plugins ask about one call: it is blocked in the name of both, and nobody is asked", async () => {
     const known = client.events.length;
     const { ok, error } = await weigh("ask-me, and hog-asks");
     expect([ok, error?.message]).toEqual([false, expect.stringContaining('"hog" asks the user about this call, and "guard" asked')]);
