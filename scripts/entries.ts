@@ -10,6 +10,7 @@ const ENTRIES = {
   "entry.js": "index.js",
   "testing-entry.js": "sdk/testing/testing.js",
   "console-entry.js": "console/console-server.js",
+  "openclaw-entry.js": "openclaw/bridge.js",
 };
 
 export async function writeEntries(dist: string): Promise<void> {

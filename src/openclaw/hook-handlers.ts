@@ -73,12 +73,12 @@ function awaited(attachment: Attachment, shared: SharedHost, registrations: read
   const shuts = registrations.some(isShut);
   // OpenClaw goes on when it gives up on a handler, but for its own gates: then Creel must answer before.
   const latestMs = shuts && !isGate(hook) ? SHARE * (gatewayTimeoutMs(facts.id, hook, api) ?? timeoutMs) : undefined;
-  return async (event: Fields, ctx: Fields): Promise<unknown> => {
+  const handler = async (event: Fields, ctx: Fields): Promise<unknown> => {
     let outcome: Outcome;
     try {
       const options = { plugin: facts.id, priority, ...signalOf(ctx) };
       if (hook === "before_tool_call")
-        return await askThroughGateway(untyped(await shared.ready(attachment)), event, visible(ctx), options);
+        return await askThroughGateway(untyped(await shared.ready(attachment)), event, visible(ctx), options, handler);
       const running = shared.ready(attachment).then((host) => untyped(host).run(hook, event, visible(ctx), options));
       outcome = await (latestMs === undefined ? running : pTimeout(running, { milliseconds: latestMs, message: LATE }));
     } catch (error) {
@@ -86,6 +86,7 @@ function awaited(attachment: Attachment, shared: SharedHost, registrations: read
     }
     return answerOf(attachment, outcome, event, ctx);
   };
+  return handler;
 }
 
 /** OpenClaw logs what this throws and goes on without an answer. */

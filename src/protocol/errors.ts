@@ -762,6 +762,11 @@ export const ERRORS = {
     message: "the sandbox process takes {mb} MB of memory, but the limit is {limit} MB",
     fix: "none needed: Creel kills and replaces it; sandbox.memoryMb sets the limit",
   },
+  ERR_SANDBOX_KILLED: {
+    audience: "operator",
+    message: "{detail} while it used {mb} of its {limit} MB of memory",
+    fix: "none needed: Creel starts a replacement; if the kernel killed it for lack of memory, give the machine more, or lower sandbox.memoryMb",
+  },
   ERR_SANDBOX_LINK: {
     audience: "operator",
     message: "the link to the sandbox ended: {detail}",

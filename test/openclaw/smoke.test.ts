@@ -85,6 +85,13 @@ describe.skipIf(entry === undefined)("a plugin that was moved into the sandbox o
     }
   });
 
+  it("two sandboxed plugins ask about one call: it is blocked in the name of both, and nobody is asked", async () => {
+    const known = client.events.length;
+    const { ok, error } = await weigh("ask-me, and hog-asks");
+    expect([ok, error?.message]).toEqual([false, expect.stringContaining('"hog" asks the user about this call, and "guard" asked')]);
+    expect(client.events.slice(known).filter(({ event }) => event === "plugin.approval.requested")).toEqual([]);
+  });
+
   it("a plugin that patches sessions in a loop ends after its own first patch", async () => {
     await client.request("sessions.patch", { key: "agent:main:commands", label: "start" });
     await waitFor(async () => ((await count()).includes("patches: 0") ? undefined : true), LONG, "the first patch");

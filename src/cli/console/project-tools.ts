@@ -1,5 +1,5 @@
 /** `creel console`: what the page can do with the project's files, by the same functions as the commands. One thing at a time. */
-import { concernsOf } from "../../install/review/grant-concerns.ts";
+import { concernsOf, requestedKeys } from "../../install/review/grant-concerns.ts";
 import { grantOf } from "../../protocol/config/permission-key.ts";
 import { permissionKeysOf, acceptedBy } from "../../install/review/permission-keys.ts";
 import { bisect } from "../../replay/bisect.ts";
@@ -73,7 +73,7 @@ export function projectTools(project: Project, isolation?: ReplaySetup["isolatio
     changePermission: (action, plugin, key) =>
       alone(async () => {
         const { entry, review } = await findInstalled(project, plugin);
-        const asked = (review?.permissions ?? []).map((one) => one.key);
+        const asked = requestedKeys(review?.permissions ?? []);
         // SECURITY: what needs a second question is for the command line, which asks it. test/cli/console/project-tools.test.ts
         const isRisky = action === "grant" && (!asked.includes(key) || !grantOf(key) || concernsOf([key], asked, entry).length > 0);
         if (isRisky) throw new CreelError("ERR_CONSOLE_GRANT", { key, plugin });

@@ -1,5 +1,5 @@
 /** Trusted side: the permission that a failed call lacked, and the command that grants it, as `creel permissions suggest` knows it. */
-import { flagsFor } from "../../install/review/grant-concerns.ts";
+import { flagsFor, requestedKeys } from "../../install/review/grant-concerns.ts";
 import type { AuditRun } from "../../protocol/audit-line.ts";
 import { usageReport } from "../plugins/narrowest-grants.ts";
 import { findInstalled } from "../plugins/installed-plugin.ts";
@@ -17,7 +17,7 @@ export async function grantAdvice(project: Project, run: AuditRun, tell: (...wor
   for (const id of failed) {
     if (!installed.has(id)) continue;
     const { entry, review } = await findInstalled(project, id);
-    const requested = (review?.permissions ?? []).map(({ key }) => key);
+    const requested = requestedKeys(review?.permissions ?? []);
     const { suggestions } = await usageReport(project, id, tell);
     for (const { sign, key, command } of suggestions)
       if (sign === "+" && flagsFor([key], requested, entry).length === 0)

@@ -10,6 +10,7 @@ import { createConfig, findProject } from "../plugins/project.ts";
 import type { Project } from "../plugins/project.ts";
 import { reviewPage } from "../plugins/review-page.ts";
 import type { Terminal } from "../ui/terminal.ts";
+import { commandLine } from "../self.ts";
 import { EXIT } from "../verb.ts";
 import { candidates, channelsOf } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
@@ -101,14 +102,14 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
     values.all === true
       ? scene.plugins.filter(({ state }) => state === "native")
       : names.map((name) => found(scene, name) ?? sourceOf(name));
-  const consent = consentOf(values, { verb: "install", isJson, isOneOfMany: chosen.length > 1, outcome: () => "Nothing was moved." });
+  const results: (Moved | { readonly id: string; readonly error: CreelError })[] = [];
+  const consent = consentOf(values, { verb: "install", isJson, isOneOfMany: chosen.length > 1, outcome: () => leftAt(scene, chosen, results) });
   const ask: InstallOptions["decide"] = async (review, digest) => {
     if (!isJson) reviewPage(review, digest, out);
     const decision = await decide(review, digest, (await project.state.read()).get(review.id), consent, out);
     if (decision.isAccepted && (await createConfig(values))) (isJson ? err : out).line("made a creel.json, with its state in .creel");
     return decision;
   };
-  const results: (Moved | { readonly id: string; readonly error: CreelError })[] = [];
   for (const plugin of chosen) {
     const moved = await attempt(() => prepare(plugin, { ...scene, decide: ask, isDryRun, progress: progress(isJson ? err : out) }));
     results.push(moved instanceof CreelError ? { id: typeof plugin === "string" ? plugin : plugin.id, error: moved } : moved);
@@ -125,6 +126,19 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
   if (isJson) out.line(JSON.stringify({ plugins: results.map(rowOf) }, undefined, 2));
   const hasFailed = results.some((one) => ("error" in one ? values.all !== true : one.outcome === "refused"));
   return hasFailed ? EXIT.failed : EXIT.ok;
+}
+
+/** For a person who leaves: `load` comes after the last question, so OpenClaw loads what it did before. */
+function leftAt({ values, oneWay }: Scene, chosen: readonly (Candidate | string)[], results: readonly object[]): string {
+  const words = results.flatMap((one, at) => {
+    const plugin = chosen[at]!;
+    return "outcome" in one && one.outcome === "moved" ? [typeof plugin === "string" ? plugin : plugin.id] : [];
+  });
+  if (words.length === 0) return "Nothing was moved.";
+  const flags = oneWay.flatMap((id) => (words.includes(id) ? ["--one-way", id] : []));
+  const { config, "state-dir": stateDir, openclaw } = values;
+  const command = commandLine(["openclaw", "move", ...words, ...flags], { config, "state-dir": stateDir, openclaw });
+  return `Nothing was moved. Installed in Creel, as you accepted, but not yet loaded by OpenClaw: ${words.join(", ")}. To finish, run: ${command}`;
 }
 
 function rowOf(one: Moved | { readonly id: string; readonly error: CreelError }): object {

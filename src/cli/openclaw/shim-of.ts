@@ -12,9 +12,9 @@ import type { ShimFacts } from "../../openclaw/shim-facts.ts";
 import type { Project } from "../plugins/project.ts";
 import { version } from "../self.ts";
 
-/** The module that a shim loads: built, or, in a checkout, the source. */
+/** The module that a shim loads: built, it checks Node first; in a checkout, the source. */
 export function bridgePath(): string {
-  const built = fileURLToPath(new URL("../../openclaw/bridge.js", import.meta.url));
+  const built = fileURLToPath(new URL("../../openclaw-entry.js", import.meta.url));
   return existsSync(built) ? built : fileURLToPath(new URL("../../openclaw/bridge.ts", import.meta.url));
 }
 

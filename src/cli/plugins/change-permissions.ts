@@ -1,7 +1,7 @@
 /**
  * `creel permissions grant` and `revoke`: the second question for risky grants, and the change of the lock in one step.
  */
-import { concernsOf, expectMeant } from "../../install/review/grant-concerns.ts";
+import { concernsOf, expectMeant, requestedKeys } from "../../install/review/grant-concerns.ts";
 import { acceptedBy, permissionKeysOf } from "../../install/review/permission-keys.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { State } from "../../state/state.ts";
@@ -42,7 +42,7 @@ export async function expectAnswered(
   { values, isJson, terminal }: Asking,
 ): Promise<boolean> {
   const { entry, review } = await findInstalled(project, id);
-  const asked = (review?.permissions ?? []).map(({ key }) => key);
+  const asked = requestedKeys(review?.permissions ?? []);
   const meant = { isUnasked: values.unasked === true, isInsecure: values.insecure === true };
   const concerns = concernsOf(keys, asked, entry);
   const open = concerns.filter(({ isUnasked, isInsecure }) => (isUnasked && !meant.isUnasked) || (isInsecure && !meant.isInsecure));

@@ -1,5 +1,5 @@
 /** `creel permissions suggest`: what a plugin used, compared with what it was granted. */
-import { flagsFor } from "../../install/review/grant-concerns.ts";
+import { flagsFor, requestedKeys } from "../../install/review/grant-concerns.ts";
 import { narrowestGrantsOf } from "../../install/review/narrowest-grants.ts";
 import type { NarrowestGrant } from "../../install/review/narrowest-grants.ts";
 import type { Grants } from "../../protocol/config/config.ts";
@@ -36,7 +36,7 @@ export async function usageReport(project: Project, id: string, tell: (...words:
   const { since = null, until = null } = usage;
   const calls = [...usage.calls.values()].reduce((sum, count) => sum + count, 0);
   const isShort = since === null || until === null || Date.parse(until) - Date.parse(since) < SHORT_MS;
-  const asked = (review?.permissions ?? []).map(({ key }) => key);
+  const asked = requestedKeys(review?.permissions ?? []);
   const verbs = { "-": "revoke", "+": "grant" } as const;
   return {
     id,

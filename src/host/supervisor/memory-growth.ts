@@ -34,11 +34,11 @@ export class Growth {
 
   /**
    * The cell that explains the growth; undefined: no single cell does. `lasting`: turns that have not ended, and that
-   * no lane has counted yet.
+   * no lane has counted yet. `leastBytes`: what it must have taken at least, where the process was not seen above its limit.
    */
-  culprit(bytes: number, lasting: readonly StalledTurn[]): { lane: number; culprit: Culprit } | undefined {
+  culprit(bytes: number, lasting: readonly StalledTurn[], leastBytes = 0): { lane: number; culprit: Culprit } | undefined {
     const [first, second] = this.#shares(lasting).toSorted((a, b) => b.bytes - a.bytes);
-    const grown = bytes - (this.#tightBytes ?? this.#lastBytes);
+    const grown = Math.max(bytes - (this.#tightBytes ?? this.#lastBytes), leastBytes / LIMITS.sandbox.growthShare);
     if (!first || first.bytes < grown * LIMITS.sandbox.growthShare || first.bytes < (second?.bytes ?? 0) * LIMITS.sandbox.growthLead)
       return undefined;
     const { lane, cell } = first;

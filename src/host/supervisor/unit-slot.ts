@@ -24,7 +24,8 @@ export interface UnitSlotOptions {
   lost(diagnosis: Diagnosis): void;
 }
 
-const KILLED = /SIGKILL|SIGTERM|exited with (?:137|143)/;
+const KILLED = /SIGKILL|exited with 137/;
+const ASKED_TO_END = /SIGTERM|exited with 143/;
 /** How often `idle` looks. */
 const IDLE_STEP_MS = 5;
 
@@ -128,8 +129,7 @@ export class UnitSlot {
     this.unit = undefined;
     const watchdog = this.#watchdog;
     watchdog?.stop();
-    // A kill may come from outside; a crash happened inside the cell that was executing.
-    const diagnosis: Diagnosis = { why, ...(KILLED.test(why) ? {} : watchdog?.suspect()) };
+    const diagnosis = watchdog ? diagnosed(watchdog, why) : { why };
     if (diagnosis.lane !== undefined) this.lanes[diagnosis.lane]?.disconnect(diagnosis);
     this.#vacate(unit, why);
     if (this.#stop.signal.aborted) return;
@@ -156,6 +156,12 @@ export class UnitSlot {
     const tooMany = this.#lossesMs.length - LIMITS.sandbox.restartsPerMinute;
     return tooMany < 0 ? 0 : Math.min(LIMITS.sandbox.restartBackoffMs * 2 ** tooMany, LIMITS.sandbox.restartBackoffMaxMs);
   }
+}
+
+/** A kill may come from outside; a crash happened inside the cell that was executing. */
+function diagnosed(watchdog: Watchdog, why: string): Diagnosis {
+  if (KILLED.test(why)) return watchdog.killed(why);
+  return ASKED_TO_END.test(why) ? { why } : { why, ...watchdog.suspect() };
 }
 
 /** Waits until these lanes have answered everything, or time is up. */

@@ -66,6 +66,8 @@ export class Watchdog {
   #silent = 0;
   /** When it last reported anything, or answered. */
   #signMs = performance.now();
+  /** Its memory at the last look. */
+  #bytes: number | undefined;
   /** Since when the process is too large and no cell explains it. */
   #unexplainedMs: number | undefined;
   /** The last long turn of each lane. */
@@ -104,6 +106,7 @@ export class Watchdog {
     const paceMs = isUnexplained ? LIMITS.sandbox.watchMs : isOverdue ? LIMITS.sandbox.superviseMs : LIMITS.sandbox.memoryMs;
     this.#timer = setTimeout(() => setImmediate(() => this.#timer && this.#look()), paceMs).unref();
     const bytes = this.#unit.rssBytes?.();
+    this.#bytes = bytes ?? this.#bytes;
     if (bytes !== undefined && this.#checkMemory(bytes)) return;
     if (!isOverdue || !this.#unit.ping) {
       this.#silent = 0;
@@ -198,6 +201,21 @@ export class Watchdog {
     if (!sight) return { isCrash: true };
     const isAlone = others.length === 0 && !this.#options.isBusyBeside(sight.turn.lane);
     return this.#spender() ?? (isAlone ? blame(sight.turn, true) : {});
+  }
+
+  /**
+   * The unit was ended by SIGKILL: by anybody, or by the kernel for lack of memory. If it was filling its memory, `why` says so, and a cell is named
+   * that took as much of it as one must have taken before a process at its limit is replaced in its name.
+   */
+  killed(why: string): Diagnosis {
+    const { memoryBytes } = this.#options;
+    const { tightMemory, growthShare } = LIMITS.sandbox;
+    const bytes = this.#bytes ?? 0;
+    if (bytes < memoryBytes * tightMemory) return { why };
+    const lasting = this.#lasting().map(({ turn }) => turn);
+    const culprit = this.#growth.culprit(bytes, lasting, memoryBytes * (1 - tightMemory) * growthShare);
+    const used = { mb: Math.round(bytes / 2 ** 20), limit: Math.round(memoryBytes / 2 ** 20) };
+    return { why: errorMessage("ERR_SANDBOX_KILLED", { detail: why, ...used }), ...culprit };
   }
 
   #replace(diagnosis: Diagnosis): void {

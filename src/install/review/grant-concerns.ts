@@ -10,6 +10,7 @@ import { grantOf } from "../../protocol/config/permission-key.ts";
 import type { Grant } from "../../protocol/config/permission-key.ts";
 import { acceptedBy, isCovered } from "./permission-keys.ts";
 import type { Accepted } from "./permission-keys.ts";
+import type { RequestedPermission } from "./requested-permissions.ts";
 
 export interface Concern {
   readonly key: string;
@@ -24,7 +25,15 @@ export interface Concern {
 const UNASKED = "--unasked";
 const INSECURE = "--insecure";
 
-/** `asked`: the keys of the review, candidates of the scan included. `before`: what is granted already. */
+/** What the plugin requests, by its manifest or by its hooks. What only the scan of its code found is no request. */
+export function requestedKeys(permissions: readonly Pick<RequestedPermission, "key" | "from">[]): string[] {
+  return permissions.flatMap(({ key, from }) => (from === "scan" ? [] : [key]));
+}
+
+/**
+ * `asked`: the keys that the plugin requests; in a review, where the person sees from where each comes, also those of the scan. `before`: what is
+ * granted already.
+ */
 export function concernsOf(keys: Iterable<string>, asked: readonly string[], before: Accepted | undefined): Concern[] {
   const requested = acceptedBy(asked, asked);
   return [...keys].flatMap((key) => {

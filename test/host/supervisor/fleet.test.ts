@@ -150,6 +150,16 @@ it("a unit that crashes while a turn lasts in it did so inside that cell; one th
   await Promise.all([crashed.fleet.close(), killed.fleet.close()]);
 });
 
+it("a unit that is killed while a cell fills its memory was killed because of that cell", async () => {
+  const { fleet, units, restarts } = fleetOf(1, 1);
+  units[0]!.bytes = 0.9 * 2 ** 40;
+  await vi.waitFor(() => expect(units[0]!.tightened).toBe(1), { timeout: 5_000 });
+  units[0]!.events!.grown({ kind: "grown", lane: 0, cell: 5, bytes: 2 ** 39, others: 0 });
+  units[0]!.die("the sandbox process was ended by SIGKILL");
+  await vi.waitFor(() => expect(restarts).toMatchObject([[expect.stringContaining("SIGKILL while it used"), [0], 5]]));
+  await fleet.close();
+});
+
 const OPENED = { kind: "opened", cell: 1, loadMs: 1 } as const;
 
 it("no spare unit is started while no plugin is loaded: there is nothing to protect", async () => {

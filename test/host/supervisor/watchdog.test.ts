@@ -196,6 +196,39 @@ it.each([
   expect(diagnoses[0]?.why).toContain("no single plugin explains it");
 });
 
+const KILLED = "the sandbox process was ended by SIGKILL";
+
+/** Killed after a look that found it that large. */
+async function killedAt(mb: number, told: readonly [number, number, number] | undefined) {
+  const { unit, dog } = weighed();
+  if (told) {
+    unit.events!.grown({ kind: "grown", lane: 0, cell: 2, bytes: told[0] * MB, others: told[1] * MB });
+    unit.events!.grown({ kind: "grown", lane: 1, cell: 5, bytes: told[2] * MB, others: 0 });
+  }
+  unit.bytes = mb * MB;
+  const read = vi.spyOn(unit, "rssBytes");
+  await vi.waitFor(() => expect(read).toHaveBeenCalled(), { interval: 2 });
+  return dog.killed(KILLED);
+}
+
+it("a process that is killed while it fills its memory says so, and names the cell that filled it", async () => {
+  const why = `${KILLED} while it used 950 of its 1000 MB of memory`;
+  expect(await killedAt(950, [350, 20, 10])).toMatchObject({ why, lane: 0, culprit: { cell: 2, answer: { status: "memory" } } });
+});
+
+it.each([
+  ["two cells took about the same", [300, 0, 290]],
+  ["the others of the lane took as much", [300, 280, 0]],
+  ["nothing is known", undefined],
+  ["no cell took much since it is watched", [30, 0, 0]],
+] as const)("a process that is killed while it fills its memory names no one when %s", async (_, told) => {
+  expect(await killedAt(950, told)).toEqual({ why: `${KILLED} while it used 950 of its 1000 MB of memory` });
+});
+
+it("a process that is killed while it has memory left was killed by anybody", async () => {
+  expect(await killedAt(400, [350, 0, 0])).toEqual({ why: KILLED });
+});
+
 it("memory that a turn takes all at once is its cell's, as the kernel counts what its thread has touched", async () => {
   const { unit, stalled, diagnoses } = weighed();
   stalled({ lane: 0, cell: 2, touchedBytes: 8_192 });

@@ -1,6 +1,6 @@
 /** Which grants deserve a second yes. */
 import { describe, expect, it } from "vitest";
-import { concernsOf, expectMeant } from "../../../src/install/review/grant-concerns.ts";
+import { concernsOf, expectMeant, requestedKeys } from "../../../src/install/review/grant-concerns.ts";
 import { acceptedBy } from "../../../src/install/review/permission-keys.ts";
 
 const ASKED = ["fetch:https://api.example.com", "kv:1024", "fetch:http://localhost:3000", "connect:db.example.com:5432"];
@@ -30,6 +30,11 @@ describe("a grant", () => {
     expect(raised).toEqual(expected);
     // Once granted, it is granted.
     expect(concernsOf([key], ASKED, acceptedBy([key], []))).toEqual([]);
+  });
+
+  it("of what only the scan of the code found was never asked for", () => {
+    const found = (["manifest", "hooks", "scan"] as const).map((from) => ({ from, key: { manifest: "kv", hooks: "prompt", scan: "env:TOKEN" }[from] }));
+    expect(concernsOf(["kv", "prompt", "env:TOKEN"], requestedKeys(found), undefined)).toMatchObject([{ key: "env:TOKEN", isUnasked: true }]);
   });
 
   it("that is nearly what was asked for is told apart by a did-you-mean", () => {

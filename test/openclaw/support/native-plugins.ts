@@ -65,8 +65,12 @@ const OBSERVER = `
   api.registerGatewayMethod("observer.seen", ({ respond }) => respond(true, { seen }));
 `;
 
-/** Never comes back. */
-const HOG = `api.on("before_tool_call", (event) => { if (JSON.stringify(event.params).includes("hog-now")) for (;;); });`;
+/** Never comes back; or asks, after the guard has. */
+const HOG = `api.on("before_tool_call", (event) => {
+  const text = JSON.stringify(event.params);
+  if (text.includes("hog-now")) for (;;);
+  if (text.includes("hog-asks")) return { requireApproval: { title: "Hog?", description: "hog asks" } };
+});`;
 
 export const NATIVE = {
   guard: plugin("guard", GUARD, { contracts: { tools: ["lobster_weight"] } }),

@@ -6,8 +6,10 @@ import { describe, expect, it } from "vitest";
 import { moveSourceOf, policyAnswer } from "../../../../src/cli/openclaw/policy.ts";
 import { readShim } from "../../../../src/openclaw/shim-files.ts";
 import { NATIVE } from "../../../openclaw/support/native-plugins.ts";
+import { CACHE } from "../../../support/creel.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
 import { folder, QUICK, write } from "../../../support/files.ts";
+import { CTRL_C, hasPty, onTerminal } from "../../../support/pty.ts";
 
 /**
  * Keeps its configuration beside itself. `fail`: the command that ends with an error, before or after it has had its effect; with
@@ -90,10 +92,13 @@ function world(slots: Record<string, string> = {}) {
     expect(readShim(shim)?.hooks.map(({ hook }) => hook)).toContain("before_tool_call");
     return "sandboxed";
   };
-  return { root, creel, creelAlone, fail, state, config };
+  const creelAtTerminal = (...args: string[]) =>
+    onTerminal([process.execPath, "-C", "source", MAIN, "openclaw", ...args, ...options], { cwd: root, env: ENV });
+  return { root, creel, creelAlone, creelAtTerminal, fail, state, config };
 }
 
 const MAIN = join(import.meta.dirname, "../../../../src/cli/main.ts");
+const ENV = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", NODE_COMPILE_CACHE: CACHE, NO_COLOR: "1" };
 
 interface Row {
   readonly id: string;
@@ -193,6 +198,29 @@ describe("creel openclaw", () => {
       expect([creelAlone("", "back", "guard"), state()]).toEqual(["SIGKILL", "sandboxed"]);
       fail("after|config set|kill");
       expect([creelAlone("", "back", "guard"), state()]).toEqual(["SIGKILL", "native"]);
+    },
+  );
+
+  it.runIf(hasPty)(
+    "left by Ctrl-C at the first question, nothing is done; at the second, it says what is installed, OpenClaw loads what it did before, and the command that it names finishes",
+    { timeout: 120_000 },
+    async () => {
+      const { root, creel, creelAtTerminal, state } = world();
+      const first = creelAtTerminal("move", "guard", "hog");
+      await first.shows("Install it? [y]es, [N]o: ");
+      first.type(CTRL_C);
+      expect([await first.ended, state()]).toEqual([130, "native"]);
+      expect(first.text().trimEnd().endsWith("\nNothing was moved.")).toBe(true);
+      expect(existsSync(join(root, "state/openclaw/guard"))).toBe(false);
+      const second = creelAtTerminal("move", "guard", "hog");
+      await second.shows("Install it? [y]es, [N]o: ");
+      second.type("y\r");
+      await second.shows("Install it? [y]es, [N]o: ");
+      second.type(CTRL_C);
+      expect([await second.ended, state()]).toEqual([130, "native"]);
+      const [, accepted, command] = /but not yet loaded by OpenClaw: (.*)\. To finish, run: creel openclaw (.*)$/.exec(second.text().trimEnd())!;
+      expect([accepted, command!.startsWith("move guard --config ")]).toEqual(["guard", true]);
+      expect([(await creel("move", "guard")).code, state()]).toEqual([0, "sandboxed"]);
     },
   );
 
