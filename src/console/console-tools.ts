@@ -41,8 +41,8 @@ export interface ConsoleTools {
     readonly after: ToolVerdict;
     readonly outcome: { readonly calls: readonly { readonly plugin: string; readonly status: string }[] };
   }>;
-  /** The smallest set of plugins that causes a recorded outcome. */
-  bisect(runId: string): Promise<{ readonly verdict: ToolVerdict; readonly plugins: readonly string[]; readonly without: ToolVerdict }>;
+  /** The smallest set of plugins that causes a recorded outcome; `words`: the same in sentences. */
+  bisect(runId: string): Promise<{ readonly plugins: readonly string[]; readonly words: readonly string[] }>;
   /** All recorded runs without a plugin, or without one of its permissions. */
   whatIf(plugin: string, withoutPermission?: string): Promise<ToolReplay>;
   /** Of an installed plugin: what it asked for and was not granted. Undefined: it is not installed. */

@@ -23,6 +23,12 @@ export function chainOf({ rootRunId, depth, path, runIds, by }: Chain): Recorded
   return { rootRunId, depth, path, runIds, ...(by !== undefined && { by }) };
 }
 
+/** Of what a plugin does in, or because of, a run. */
+export function chainAfter({ runId, hook, chain }: Pick<RunInput, "runId" | "hook" | "chain">, plugin: string): RecordedChain {
+  const { rootRunId, depth, path, runIds } = chain;
+  return { rootRunId, depth: depth + 1, path: [...path, `${plugin}:${hook.name}`], runIds: [...runIds, runId], by: plugin };
+}
+
 export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun): RunRecord {
   const approval = outcome?.approval;
   return {

@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)("in the page", () => {
     expect((await page.locator(".rerun").textContent())!.replaceAll(/\s+/g, " ")).toContain("then block guard it is bad · now pass");
     await page.getByRole("button", { name: "Which plugins cause it?" }).click();
     expect((await page.locator(".bisected").textContent())!.replaceAll(/\s+/g, " ")).toMatch(
-      /^block is caused by guard ?; without, pass ?$/,
+      /^block by guard: it is bad: caused by guard; without, pass\. ?guard$/,
     );
   });
 

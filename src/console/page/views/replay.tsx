@@ -25,9 +25,7 @@ export function Rerun({ runId }: { readonly runId: string }) {
   const recorded = useSignal<object | null | undefined>(undefined);
   const text = useSignal("");
   const again = useSignal<{ readonly before: ToolVerdict; readonly after: ToolVerdict } | undefined>(undefined);
-  const cause = useSignal<{ readonly verdict: ToolVerdict; readonly plugins: string[]; readonly without: ToolVerdict } | undefined>(
-    undefined,
-  );
+  const cause = useSignal<{ readonly plugins: readonly string[]; readonly words: readonly string[] } | undefined>(undefined);
   const isTried = mayUseTools.value;
   useEffect(() => {
     if (!isTried) return;
@@ -73,17 +71,14 @@ export function Rerun({ runId }: { readonly runId: string }) {
       )}
       {cause.value && (
         <p class="bisected" role="status">
-          {cause.value.plugins.length === 0 ? (
-            "It happens without any plugin."
-          ) : (
-            <>
-              <Verdict verdict={{ decision: cause.value.verdict.decision }} /> is caused by{" "}
-              {cause.value.plugins.map((id) => (
-                <PluginLink key={id} id={id} />
-              ))}
-              ; without, <Verdict verdict={cause.value.without} />
-            </>
-          )}
+          {cause.value.words.map((text) => (
+            <span key={text}>
+              <T text={text} max={2_000} />.{" "}
+            </span>
+          ))}
+          {cause.value.plugins.map((id) => (
+            <PluginLink key={id} id={id} />
+          ))}
         </p>
       )}
     </Section>
