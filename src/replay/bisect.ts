@@ -60,8 +60,8 @@ export async function bisect(recorded: RecordedRun, setup: ReplaySetup): Promise
   const other = await tried(ids.filter((id) => !plugins.includes(id)));
   const { verdict: without } = other;
   const isRewritten = isStable && without.decision === verdict.decision && canonicalJson(other.result ?? null) !== text;
-  const rewritten = isRewritten && { result, without: other.result };
-  const found = { verdict, recorded: recordedVerdict(recorded), plugins, without, ...(rewritten && { rewritten }), runs };
+  const rewritten = isRewritten ? { rewritten: { result, without: other.result } } : {};
+  const found = { verdict, recorded: recordedVerdict(recorded), plugins, without, ...rewritten, runs };
   return { ...found, words: bisectWords(found) };
 }
 

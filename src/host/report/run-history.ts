@@ -63,8 +63,9 @@ export class RunHistory {
 
   /** Of a run in flight, or one of the latest; undefined: it is forgotten. */
   input(run: number): RunInput | undefined {
-    const isIt = ({ cause }: RunInput): boolean => cause === run;
-    return this.#options.inLanes().find(isIt) ?? this.#ring.latest().find(({ input }) => isIt(input))?.input;
+    for (const input of this.#options.inLanes()) if (input.cause === run) return input;
+    for (const { input } of this.#ring.latest()) if (input.cause === run) return input;
+    return undefined;
   }
 
   detail(runId: string): RunDetail | undefined {

@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.locator(`.row[href="#/run/${runId}"]`).click();
     const text = await textOf(page, "what to do");
-    for (const said of ["guard returned block: true", "this command is bad", "looked at exec", "rm -rf /", "creel disable guard"])
+    for (const said of ["guard returned block: true", "this command is bad", "looked at exec", "rm -rf /", "plugins.entries.guard.enabled"])
       expect(text).toContain(said);
     expect(await page.locator(".waterfall > li").count()).toBeGreaterThanOrEqual(2);
   });
@@ -144,6 +144,9 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await using opened = await tab(browser, server);
     const { page } = opened;
     await show(page, "#/plugins/guard");
+    // No command knows a plugin that was not installed: the key of creel.json is named instead.
+    await page.locator(".switches").getByText("plugins.entries.guard.enabled").waitFor();
+    expect(await page.locator("main .command").allTextContents()).not.toContainEqual(expect.stringMatching(/creel (?:disable|update|permissions)/));
     const row = (key: string) => page.getByRole("row").filter({ has: page.getByRole("cell", { name: key, exact: true }) });
     await row("kv")
       .getByText(/1 use, (?:now|\d+ s ago)/)
@@ -270,6 +273,8 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     const escaped = String.raw`<img src=x onerror="alert(1)"><script>alert(2)</script>\u{202e}gnp.exe\u{2066}\u{1b}[31m`;
     const words = `1.0 MB → 16.0 MBfull+15.0 MB+163${escaped}in index.ts:11 all.push(${escaped});`;
     expect([text, elements, trouble]).toEqual([`What the memory is full of${words}`, 0, []]);
+    await show(page, "#/incidents?kind=replaced");
+    await page.locator(".events li", { hasText: "The cell of full was rebuilt" }).locator(`a[href="#/run/${runId}"]`).waitFor();
   });
 
   it("a hostile approval is text on its card: title, description, tool, parameters and their names; and what is shown is what runs", async () => {

@@ -33,8 +33,9 @@ const go = (host: Host, params: Record<string, unknown>) => host.run("before_too
 describe("the causal chain of facts", () => {
   it("a log line, a rebuilt cell, a move and a strike that opens the breaker name the run and the handler", async () => {
     // With no plugin that could cause runs, and with one.
-    for (const grants of [{}, { kv: true, session: ["patch"] }] as const) {
-      await using host = await open("thread", { plugins: [plugin("p", BAD, { grants })], gateway: { patchSession: async () => ({}) } });
+    for (const more of [{}, { grants: { session: ["patch" as const] } }]) {
+      const gateway = { patchSession: async () => ({ sessionEntry: {} }) };
+      await using host = await open("thread", { plugins: [plugin("p", BAD, more)], gateway });
       const seen = listen(host, "log", "replaced", "moved", "quarantine");
       const runIds = [(await go(host, {})).runId];
       await expect.poll(() => seen.map(({ name }) => name)).toEqual(["log"]);

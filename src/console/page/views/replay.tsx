@@ -122,14 +122,14 @@ export function Replayed({ report }: { readonly report: ToolReplay }) {
 }
 
 /** Of a plugin: recorded runs without it, and a newer version of it. */
-export function WhatIf({ plugin }: { readonly plugin: string }) {
+export function WhatIf({ plugin, isInstalled }: { readonly plugin: string; readonly isInstalled: boolean }) {
   const report = useSignal<ToolReplay | undefined>(undefined);
   const update = useSignal<Update | undefined>(undefined);
   if (!hasTools.value)
     return (
       <Section title="What if">
         <p>
-          <Command text={`creel replay --without ${plugin}`} /> <Command text={`creel update ${plugin} --dry-run --replay`} />
+          <Command text={`creel replay --without ${plugin}`} /> {isInstalled && <Command text={`creel update ${plugin} --dry-run --replay`} />}
         </p>
       </Section>
     );
@@ -138,7 +138,7 @@ export function WhatIf({ plugin }: { readonly plugin: string }) {
     <Section title="What if" aside="recorded runs, in a sandbox of its own">
       <p class="switches">
         <Act text="Without this plugin" work={async () => (report.value = await rpc("whatIf", { plugin }))} />
-        <Act text="Look for an update" work={async () => (update.value = await rpc("reviewUpdate", { plugin }))} />
+        {isInstalled && <Act text="Look for an update" work={async () => (update.value = await rpc("reviewUpdate", { plugin }))} />}
       </p>
       {report.value && <Replayed report={report.value} />}
       {update.value && <Reviewed plugin={plugin} update={update.value} />}
