@@ -10,6 +10,7 @@ const ENTRIES = {
   "entry.js": "index.js",
   "testing-entry.js": "sdk/testing/testing.js",
   "console-entry.js": "console/console-server.js",
+  "console-tools-entry.js": "cli/console/host-tools.js",
 };
 
 export async function writeEntries(dist: string): Promise<void> {

@@ -31,7 +31,7 @@ import { watchEventLoop } from "./report/host-stats.ts";
 import { permissionOf } from "./audit/usage.ts";
 import { Measurements } from "./report/measurements.ts";
 import { Reporter } from "./report/reporter.ts";
-import { chainAfter, chainOf } from "./report/run-record.ts";
+import { chainAfter, chainOf } from "./causality/recorded-chain.ts";
 import { connectKeyOf, fetchKeysOf, serviceKeyOf } from "./report/granted.ts";
 import { RecentFacts } from "./report/recent-facts.ts";
 import { RunHistory } from "./report/run-history.ts";
@@ -196,9 +196,10 @@ export function compose(options: HostOptions) {
   );
   clock?.join({ lanes: fleet.lanes, services, schedule: schedule.progress });
   const chainIn = (plugin: Plugin, run: number): RecordedChain | undefined => {
-    const known = run > 0 ? causes.known(run, plugin.id) : undefined;
-    if (known) return chainOf(known);
-    const input = run > 0 ? history.input(run) : undefined;
+    if (run === 0) return undefined;
+    const remembered = causes.known(run, plugin.id);
+    if (remembered) return chainOf(remembered);
+    const input = history.input(run);
     return input && chainAfter(input, plugin.id);
   };
   const laneMessages = new LaneMessages({ host: id, plugins, events, services, volumes, measurements, chainOf: chainIn, inspector, clock });

@@ -115,7 +115,10 @@ function ofCall({ plugin, status, budget, error }: AdvisedCall, hook: string, { 
       if (status !== "failed") return advice;
       const shown = isInstalled(plugin)
         ? { text: "to see its permissions, and which requested ones were refused:", command: tell("permissions", "show", plugin) }
-        : { text: `its permissions are ${permissionsKey(plugin)} in creel.json; to see them where it runs:`, command: tell("inspect", plugin) };
+        : {
+            text: `its permissions are ${permissionsKey(plugin)} in creel.json; to see them where it runs:`,
+            command: tell("inspect", plugin),
+          };
       return [...advice, shown];
     }
   }

@@ -169,6 +169,21 @@ it("rerun: the recorded event, or an edited one, against the plugins as they are
   await expect(rerun(run, setup, { params: {} })).rejects.toMatchObject({ code: "ERR_EVENT_INVALID" });
 });
 
+/** Of a run that these plugins decide today, in the order of their priority. */
+const causeOf = async (recorded: object, ...sources: (readonly [id: string, body: string])[]) => {
+  const plugins = sources.map(([id, body]) => ({
+    id,
+    source: `export default (api) => { ${body} };`,
+    hooks: { allowConversationAccess: true } as const,
+  }));
+  const config = { sandbox: { walls: "none" } } as const;
+  const base = { v: 1, at: 0, runId: "h1-1", context: {}, calls: [] } as const;
+  return bisect({ ...base, ...recorded } as never, { config, base: root, stateDir: undefined, plugins, isolation: "thread" });
+};
+
+const blocks = (id: string, priority: number) =>
+  [id, `api.on("before_tool_call", () => ({ block: true, blockReason: "${id}" }), { priority: ${priority} });`] as const;
+
 describe("bisect", () => {
   it("names the plugin that causes a recorded outcome, and what happens without it", async () => {
     const run = (await all()).at(-1)!;
@@ -181,18 +196,6 @@ describe("bisect", () => {
       runs: 4,
     });
   });
-
-  /** Of a run that these plugins decide today, in the order of their priority. */
-  const causeOf = async (recorded: object, ...sources: (readonly [id: string, body: string])[]) => {
-    const plugins = sources.map(([id, body]) => ({
-      id,
-      source: `export default (api) => { ${body} };`,
-      hooks: { allowConversationAccess: true } as const,
-    }));
-    const config = { sandbox: { walls: "none" } } as const;
-    const base = { v: 1, at: 0, runId: "h1-1", context: {}, calls: [] } as const;
-    return bisect({ ...base, ...recorded } as never, { config, base: root, stateDir: undefined, plugins, isolation: "thread" });
-  };
 
   it("names the plugin that rewrote something, though the decision is the same without it", async () => {
     const sending = { hook: "message_sending", event: { to: "x", content: "hello" }, context: { channelId: "c" }, decision: "pass" };
@@ -210,12 +213,12 @@ describe("bisect", () => {
   const call = { hook: "before_tool_call", event: { toolName: "t", params: {} }, context: { toolName: "t" } };
 
   it("of two plugins that block, names the one that gave the reason; a result that is new each time is compared by its decision", async () => {
-    const blocks = (id: string, priority: number) =>
-      [id, `api.on("before_tool_call", () => ({ block: true, blockReason: "${id}" }), { priority: ${priority} });`] as const;
     const blocked = { ...call, decision: "block", by: "b", reason: "b" };
     expect(await causeOf(blocked, blocks("a", 1), blocks("b", 9))).toMatchObject({
       plugins: ["b"],
-      words: ["block by b: b, with {\"block\":true,\"blockReason\":\"b\"}: caused by b; without, block by a: a, with {\"block\":true,\"blockReason\":\"a\"}"],
+      words: [
+        'block by b: b, with {"block":true,"blockReason":"b"}: caused by b; without, block by a: a, with {"block":true,"blockReason":"a"}',
+      ],
     });
     const changing = ["c", `api.on("before_tool_call", () => ({ block: true, blockReason: String(Math.random()) }));`] as const;
     expect((await causeOf({ ...blocked, by: "c" }, changing)).plugins).toEqual(["c"]);

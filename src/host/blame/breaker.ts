@@ -7,7 +7,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { Call, CallError, Outcome } from "../../protocol/outcome.ts";
 import type { Circuit, StrikeKind } from "./circuit.ts";
 import type { HostEvents } from "../report/events.ts";
-import { chainAfter } from "../report/run-record.ts";
+import { chainAfter } from "../causality/recorded-chain.ts";
 import { ownError } from "../run/guest-error.ts";
 import type { Plugin } from "../plugins/plugin.ts";
 import type { QuarantineStore } from "../stores.ts";

@@ -15,7 +15,7 @@ import type { RunInput } from "../run/run-input.ts";
 import type { Measurements } from "./measurements.ts";
 import { recordedCalls } from "./run-calls.ts";
 import type { RunHistory } from "./run-history.ts";
-import { chainOf } from "./run-record.ts";
+import { chainOf } from "../causality/recorded-chain.ts";
 
 export interface ReporterOptions {
   readonly events: HostEvents;

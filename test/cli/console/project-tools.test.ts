@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   await host.close();
   host = await openHost({ isolation: "thread", lanes: 1, logger: silent, config: join(home, "creel.json") });
-  tools = projectTools(await findProject({ config: join(home, "creel.json") }), "thread");
+  tools = projectTools(await findProject({ config: join(home, "creel.json") }), { isolation: "thread" });
   server = await serveConsole(host, { logger: silent, tools, tokenFile: join(home, "token") });
 });
 afterAll(async () => {

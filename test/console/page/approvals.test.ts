@@ -30,7 +30,10 @@ describe.skipIf(!hasChromium)("approvals in Chromium", () => {
     const runs: Promise<unknown>[] = [];
     for (const n of [1, 2]) {
       runs.push(host.run("before_tool_call", { toolName: "t", params: { n } }));
-      await page.locator("[data-approval]").nth(n - 1).waitFor();
+      await page
+        .locator("[data-approval]")
+        .nth(n - 1)
+        .waitFor();
     }
     const primary = page.locator("[data-approval]").getByRole("button", { name: "Allow once", exact: true });
     // Both are armed, and have been for a while.

@@ -146,7 +146,9 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await show(page, "#/plugins/guard");
     // No command knows a plugin that was not installed: the key of creel.json is named instead.
     await page.locator(".switches").getByText("plugins.entries.guard.enabled").waitFor();
-    expect(await page.locator("main .command").allTextContents()).not.toContainEqual(expect.stringMatching(/creel (?:disable|update|permissions)/));
+    expect(await page.locator("main .command").allTextContents()).not.toContainEqual(
+      expect.stringMatching(/creel (?:disable|update|permissions)/),
+    );
     const row = (key: string) => page.getByRole("row").filter({ has: page.getByRole("cell", { name: key, exact: true }) });
     await row("kv")
       .getByText(/1 use, (?:now|\d+ s ago)/)
@@ -392,6 +394,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.locator(".row").first().waitFor();
     await page.keyboard.press("?");
     await page.getByLabel("keys").waitFor();
+    expect(await page.getByLabel("keys").textContent()).toContain("find");
   });
 
   it("every view fits into 400 pixels, in light and in dark, with all of the navigation, the state and whole times in sight", async () => {

@@ -30,7 +30,11 @@ export function Overview() {
         <Tile name="runs per second" value={rate(last?.runs)} plot={samples.value.map(({ runs: perSecond }) => perSecond)} />
         <Tile name="stopped per second" value={rate(last?.stopped)} plot={samples.value.map(({ stopped }) => stopped)} />
         <Tile name="p99 of a run" value={ms(last?.p99)} plot={samples.value.map(({ p99 }) => p99 ?? 0)} />
-        <Tile name="in flight" value={stats.value === undefined ? "–" : stats.value.inFlight.toLocaleString("en")} plot={samples.value.map(({ inFlight }) => inFlight)} />
+        <Tile
+          name="in flight"
+          value={stats.value === undefined ? "–" : stats.value.inFlight.toLocaleString("en")}
+          plot={samples.value.map(({ inFlight }) => inFlight)}
+        />
         <Tile name="memory, all processes" value={bytes(last?.rss)} plot={samples.value.map(({ rss }) => rss)} />
         <Tile name="event loop p99" value={ms(stats.value?.eventLoop.p99Ms)} plot={samples.value.map(({ loopP99 }) => loopP99)} />
       </div>

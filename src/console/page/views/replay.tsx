@@ -71,9 +71,9 @@ export function Rerun({ runId }: { readonly runId: string }) {
       )}
       {cause.value && (
         <p class="bisected" role="status">
-          {cause.value.words.map((text) => (
-            <span key={text}>
-              <T text={text} max={2_000} />.{" "}
+          {cause.value.words.map((sentence) => (
+            <span key={sentence}>
+              <T text={sentence} max={2_000} />.{" "}
             </span>
           ))}
           {cause.value.plugins.map((id) => (
@@ -129,7 +129,8 @@ export function WhatIf({ plugin, isInstalled }: { readonly plugin: string; reado
     return (
       <Section title="What if">
         <p>
-          <Command text={`creel replay --without ${plugin}`} /> {isInstalled && <Command text={`creel update ${plugin} --dry-run --replay`} />}
+          <Command text={`creel replay --without ${plugin}`} />{" "}
+          {isInstalled && <Command text={`creel update ${plugin} --dry-run --replay`} />}
         </p>
       </Section>
     );

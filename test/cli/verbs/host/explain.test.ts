@@ -100,7 +100,7 @@ describe("about an installed plugin", () => {
     expect(JSON.parse(json)).toMatchObject({
       run: { runId: ids.rewrites, decision: "block", by: "judge", calls: [{ plugin: "worker", changed: ["params"] }, { plugin: "judge" }] },
       why: "judge returned block: true; it was blocked.",
-      advice: [{ command: null }, { command: `creel disable judge ${project.join(" ")}` }],
+      advice: [{ command: null }, { command: null }],
       around: [],
     });
   });
