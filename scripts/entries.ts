@@ -11,6 +11,7 @@ const ENTRIES = {
   "testing-entry.js": "sdk/testing/testing.js",
   "console-entry.js": "console/console-server.js",
   "openclaw-entry.js": "openclaw/bridge.js",
+  "console-tools-entry.js": "cli/console/host-tools.js",
 };
 
 export async function writeEntries(dist: string): Promise<void> {

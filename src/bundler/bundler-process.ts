@@ -83,6 +83,11 @@ export class BundlerProcess {
     return this.#child.pid;
   }
 
+  /** Its resident memory; undefined: unknown here, or it is gone. */
+  get rssBytes(): number | undefined {
+    return this.#residentBytes();
+  }
+
   /** Time spent on the current plugin; 0: idle. */
   get busyMs(): number {
     return this.#startedMs === 0 ? 0 : performance.now() - this.#startedMs;

@@ -73,6 +73,12 @@ export class Bundler {
     return [...this.#processes].flatMap(({ pid }) => pid ?? []);
   }
 
+  /** All that exist, with their memory; those that are ending have it until then. */
+  processes(): { readonly pid: number; readonly rssBytes: number }[] {
+    const all = [...this.#processes, ...this.#leaving];
+    return all.flatMap(({ pid, rssBytes = 0 }) => (pid === undefined ? [] : [{ pid, rssBytes }]));
+  }
+
   /** Ends idle processes now. */
   async rest(): Promise<void> {
     for (const one of this.#idle.keys()) this.#dismiss(one);

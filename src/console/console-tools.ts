@@ -51,8 +51,8 @@ export interface ConsoleTools {
     readonly after: ToolVerdict;
     readonly outcome: { readonly calls: readonly { readonly plugin: string; readonly status: string }[] };
   }>;
-  /** The smallest set of plugins that causes a recorded outcome. */
-  bisect(runId: string): Promise<{ readonly verdict: ToolVerdict; readonly plugins: readonly string[]; readonly without: ToolVerdict }>;
+  /** The smallest set of plugins that causes a recorded outcome; `words`: the same in sentences. */
+  bisect(runId: string): Promise<{ readonly plugins: readonly string[]; readonly words: readonly string[] }>;
   /** From what an earlier explanation has left, or by making the run again without consequences. One at a time, and a few in waiting. */
   blame(run: RunDetail): Promise<ToolBlame>;
   /** All recorded runs without a plugin, or without one of its permissions. */

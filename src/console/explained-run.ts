@@ -60,6 +60,7 @@ export function explained(run: RunDetail, plugins: readonly PluginReport[]): Exp
     approval: approval as never,
     calls: run.calls.map(({ plugin, status, error }, at) => ({ plugin, status, error, budget: budgets[at]! })),
   } as const;
+  const isInstalled = (plugin: string): boolean => plugins.find(({ id }) => id === plugin)?.isInstalled !== false;
   const why = run.wallMs === undefined ? "It is still running." : run.decision === undefined ? "The gateway aborted it." : whyOf(advised);
-  return { run, why, advice: run.wallMs === undefined ? [] : adviceOf(advised, tell), budgets, failure };
+  return { run, why, advice: run.wallMs === undefined ? [] : adviceOf(advised, { tell, isInstalled }), budgets, failure };
 }

@@ -26,7 +26,7 @@ export function openMetrics(stats: HostStats): string {
 }
 
 function runs(text: Exposition, { hooks, inFlight }: HostStats): void {
-  text.family("creel_runs", "counter", "Runs that have ended, by hook and decision.");
+  text.family("creel_runs", "counter", "Runs that have ended, by hook and decision; aborted: the gateway gave them up.");
   for (const { hook, runs: ended } of hooks) text.counts("creel_runs", { hook }, "decision", ended);
   text.family("creel_run_duration_seconds", "histogram", "Wall time of a run, with the wait for lazy plugins and users.", "seconds");
   for (const { hook, duration } of hooks) text.histogram("creel_run_duration_seconds", { hook }, duration);
@@ -76,9 +76,14 @@ function health(text: Exposition, plugins: readonly PluginStats[], { restarts }:
 }
 
 function machine(text: Exposition, { processes, lanes, eventLoop }: HostStats): void {
-  text.family("creel_sandbox_resident_bytes", "gauge", "Resident memory of the gateway's and the sandbox's processes.", "bytes");
-  for (const { kind, lanes: served, rssBytes } of processes)
+  text.family("creel_sandbox_resident_bytes", "gauge", "Resident memory of processes; 0: there is none.", "bytes");
+  // The bundler's process comes and goes, and there may be two.
+  const all = [...processes, { kind: "bundler", lanes: [], rssBytes: 0 }];
+  for (const same of Map.groupBy(all, ({ kind, lanes: served }) => `${kind} ${served.join("+")}`).values()) {
+    const [{ kind, lanes: served }] = same as [(typeof all)[number]];
+    const rssBytes = same.reduce((sum, one) => sum + one.rssBytes, 0);
     text.sample("creel_sandbox_resident_bytes", { process: kind, lane: served.join("+") }, rssBytes);
+  }
   text.family("creel_lane_waiting_runs", "gauge", "Runs in a lane, or waiting for it.");
   for (const { lane, waiting } of lanes) text.sample("creel_lane_waiting_runs", { lane: String(lane) }, waiting);
   text.family("creel_event_loop_delay_seconds", "gauge", "How late the gateway's event loop comes round.", "seconds");

@@ -1,5 +1,6 @@
 /** Trusted side: makes the parts of a host and joins them. Nothing runs yet: lifecycle.ts starts what is wired here. */
 import { randomBytes } from "node:crypto";
+import type { RecordedChain } from "../protocol/live-report.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { FUNCTION_HOOKS } from "../protocol/messages/functions.ts";
 import { PROTOCOL_VERSION } from "../protocol/messages/host-lane.ts";
@@ -19,6 +20,7 @@ import { updateServices } from "./functions/updates.ts";
 import { CallCounts } from "./plugins/call-counts.ts";
 import { idleFailures } from "./plugins/diagnostics.ts";
 import { PluginServices } from "./plugins/plugin-services.ts";
+import type { Plugin } from "./plugins/plugin.ts";
 import { Plugins } from "./plugins/plugins.ts";
 import { Registry } from "./plugins/registry.ts";
 import { unknownApiServices } from "./plugins/unknown-api.ts";
@@ -30,7 +32,7 @@ import { watchEventLoop } from "./report/host-stats.ts";
 import { permissionOf } from "./audit/usage.ts";
 import { Measurements } from "./report/measurements.ts";
 import { Reporter } from "./report/reporter.ts";
-import { chainOf } from "./report/run-record.ts";
+import { chainAfter, chainOf } from "./causality/recorded-chain.ts";
 import { connectKeyOf, fetchKeysOf, serviceKeyOf } from "./report/granted.ts";
 import { RecentFacts } from "./report/recent-facts.ts";
 import { RunHistory } from "./report/run-history.ts";
@@ -120,12 +122,15 @@ export function compose(options: HostOptions) {
     greeting: (lane) => [clock ? pack({ ...hello, clockMs: clock.now() }, options.guest) : greeting, ...plugins.openings(lane)],
     message: (lane, message, bodies) => laneMessages.receive(lane, message, bodies),
     cpuMsOf: (lane, cell, isLoad) => plugins.cpuMsOf(lane, cell, isLoad),
-    restarted: (why, lanes, cell, isCrash) => {
+    restarted: (why, lanes, cell, isCrash, input) => {
       const lost = lanes.map((lane) => fleet.lanes[lane]!);
       clock?.lost(lanes);
-      const culprit = plugins.sandboxDied(lost, why, cell, isCrash);
-      const said = culprit ? why : `${why}; which plugin caused it, if any, is not known`;
-      events.publish("restart", { why: said, lanes, culprit: culprit?.id });
+      const executed = cell === undefined ? undefined : plugins.cells.was(cell)?.plugin;
+      events.within(input && executed && chainAfter(input as RunInput, executed.id), () => {
+        const culprit = plugins.sandboxDied(lost, why, cell, isCrash);
+        const said = culprit ? why : `${why}; which plugin caused it, if any, is not known`;
+        events.publish("restart", { why: said, lanes, culprit: culprit?.id });
+      });
     },
   });
   const sync = new SyncLines(fleet, (lane) => plugins.longestTurnMs(lane));
@@ -191,7 +196,14 @@ export function compose(options: HostOptions) {
     },
   );
   clock?.join({ lanes: fleet.lanes, services, schedule: schedule.progress });
-  const laneMessages = new LaneMessages({ host: id, plugins, events, services, volumes, measurements, inspector, clock });
+  const chainIn = (plugin: Plugin, run: number): RecordedChain | undefined => {
+    if (run === 0) return undefined;
+    const remembered = causes.known(run, plugin.id);
+    if (remembered) return chainOf(remembered);
+    const input = history.input(run);
+    return input && chainAfter(input, plugin.id);
+  };
+  const laneMessages = new LaneMessages({ host: id, plugins, events, services, volumes, measurements, chainOf: chainIn, inspector, clock });
   const approvals = new Approvals({
     ask: gateway.requestApproval,
     allowOnTimeout: options.allowOnTimeout,

@@ -167,7 +167,7 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   call(target: FunctionTarget, argument?: unknown, options?: FunctionCallOptions): Promise<FunctionOutcome>;
   /** Returns the function that ends the subscription. */
   on<K extends FactName>(fact: K, listener: (fact: Fact<K>) => void): () => void;
-  /** The runs in flight, then the latest ones that have ended, passes included: `LIMITS.report.runs` at most. */
+  /** The runs in flight, then the latest ones that have ended, passes included: `LIMITS.report.runs` at most. Each kind has half of it, or what the other leaves. */
   runs(filter?: RunFilter): Promise<RunRecord[]>;
   /** One of these with its data: what each handler saw, returned and changed, and its log lines. Texts are plugins': escape them. */
   runDetail(runId: string): Promise<RunDetail | undefined>;

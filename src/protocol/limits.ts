@@ -1053,8 +1053,8 @@ export const LIMITS = {
     beatTicks: 25,
     /** Says the page when it may doubt the connection: 25 ticks. */
     beatMs: 5_000,
-    /** As many as the host's ring has. */
-    runsAtOnce: 512,
+    /** As many as the host's ring has, and as many in flight. */
+    runsAtOnce: 1024,
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,

@@ -96,7 +96,8 @@ export interface Histogram {
 
 export interface HookStats {
   readonly hook: string;
-  readonly runs: Readonly<Partial<Record<Decision, number>>>;
+  /** By decision; `aborted`: the gateway gave the run up. */
+  readonly runs: Readonly<Partial<Record<Decision | "aborted", number>>>;
   readonly duration: Histogram;
 }
 

@@ -1,8 +1,10 @@
 /**
  * Trusted side: which plugins cause an outcome. Runs one recorded event with fewer and fewer plugins, each time on a fresh copy of the
- * state, and gives a smallest set that alone makes the same decision.
+ * state, and gives a smallest set that alone makes the same decision with the same result: what a plugin rewrote counts as well.
  */
 import type { RecordedRun } from "../protocol/recording.ts";
+import { canonicalJson } from "../text/canonical-json.ts";
+import { bisectWords } from "./bisect-words.ts";
 import { ReplayHost } from "./replay-host.ts";
 import type { ReplaySetup } from "./replay-host.ts";
 import { recordedVerdict, verdictOf } from "./verdict.ts";
@@ -10,20 +12,29 @@ import type { Verdict } from "./verdict.ts";
 
 export interface Bisection {
   readonly verdict: Verdict;
-  /** What was recorded; if its decision differs, the run cannot be reproduced and the set is about today's. */
+  /** What was recorded; if it differs, the run cannot be reproduced and the set is about today's. */
   readonly recorded: Verdict;
   /** Empty: it happens without any plugin. */
   readonly plugins: readonly string[];
   /** Verdict of the run without them. */
   readonly without: Verdict;
+  /** Results, if they differ though the decision is the same: what the plugins have rewritten. */
+  readonly rewritten?: { readonly result: unknown; readonly without: unknown };
   readonly runs: number;
+  /** The same in words, for people. It holds words of plugins. */
+  readonly words: readonly string[];
+}
+
+interface Tried {
+  readonly verdict: Verdict;
+  readonly result: unknown;
 }
 
 export async function bisect(recorded: RecordedRun, setup: ReplaySetup): Promise<Bisection> {
   let runs = 0;
   const ids: string[] = [];
   const suspects: string[] = [];
-  const verdictWith = async (kept: readonly string[] | undefined): Promise<Verdict> => {
+  const tried = async (kept: readonly string[] | undefined): Promise<Tried> => {
     runs += 1;
     await using host = await ReplayHost.open(setup, { without: kept ? ids.filter((id) => !kept.includes(id)) : [] });
     const outcome = await host.run(recorded);
@@ -32,12 +43,26 @@ export async function bisect(recorded: RecordedRun, setup: ReplaySetup): Promise
       // Only handlers of the run can decide it: plugins share no data, and a replay has no sessions.
       suspects.push(...new Set(outcome.calls.map(({ plugin }) => plugin)));
     }
-    return verdictOf(outcome);
+    return { verdict: verdictOf(outcome), result: outcome.result };
   };
-  const verdict = await verdictWith(undefined);
-  const plugins = await smallest(suspects, async (kept) => (await verdictWith(kept)).decision === verdict.decision);
-  const without = await verdictWith(ids.filter((id) => !plugins.includes(id)));
-  return { verdict, recorded: recordedVerdict(recorded), plugins, without, runs };
+  const { verdict, result } = await tried(undefined);
+  const text = canonicalJson(result ?? null);
+  let isStable = false;
+  const makesTheSame = async (kept: readonly string[]): Promise<boolean> => {
+    const other = await tried(kept);
+    const isSame = other.verdict.decision === verdict.decision && canonicalJson(other.result ?? null) === text;
+    isStable ||= isSame;
+    return isSame;
+  };
+  let plugins = await smallest(suspects, makesTheSame);
+  // Not even all of them make this result again, as with a time in it: then only the decision can be compared.
+  if (!isStable) plugins = await smallest(suspects, async (kept) => (await tried(kept)).verdict.decision === verdict.decision);
+  const other = await tried(ids.filter((id) => !plugins.includes(id)));
+  const { verdict: without } = other;
+  const isRewritten = isStable && without.decision === verdict.decision && canonicalJson(other.result ?? null) !== text;
+  const rewritten = isRewritten ? { rewritten: { result, without: other.result } } : {};
+  const found = { verdict, recorded: recordedVerdict(recorded), plugins, without, ...rewritten, runs };
+  return { ...found, words: bisectWords(found) };
 }
 
 /**

@@ -3,6 +3,7 @@
  * commands which change the installed plugins can notify it. Notes are not trusted: the socket's folder and token
  * decide, as for any client.
  */
+import type { HostStats, PluginStats } from "../protocol/live-report.ts";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,6 +35,8 @@ export interface Inspected {
   readonly socket: string;
   /** Undefined: the host has none of that id, or did not answer. */
   readonly plugin?: PluginReport | undefined;
+  /** What it has used there. */
+  readonly stats?: PluginStats | undefined;
   /** Why it did not answer. */
   readonly error: string | undefined;
 }
@@ -58,7 +61,11 @@ export function tellHosts(stateDir: string, plugin: string): Promise<Told[]> {
 
 /** Asks every host that runs with the state folder how the plugin is there. Empty: there is none. */
 export function inspectInHosts(stateDir: string, plugin: string): Promise<Inspected[]> {
-  return withHosts(stateDir, async (link) => ({ plugin: (await known(link.request("inspect", { plugin }))) as PluginReport | undefined }));
+  return withHosts(stateDir, async (link) => {
+    const report = (await known(link.request("inspect", { plugin }))) as PluginReport | undefined;
+    const stats = report && ((await link.request("stats", {})) as HostStats);
+    return { plugin: report, stats: stats?.plugins.find((one) => one.plugin === plugin) };
+  });
 }
 
 /** An answer of a host, or why it gave none. */

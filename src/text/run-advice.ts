@@ -3,6 +3,7 @@ import type { AuditCall, AuditRun } from "../protocol/audit-line.ts";
 import { CATALOG } from "../protocol/catalog.ts";
 import type { HookTable } from "../protocol/catalog.ts";
 import { ERRORS } from "../protocol/errors.ts";
+import { disableKey, permissionsKey } from "./plugin-keys.ts";
 
 const DONE = new Map(Object.entries({ block: "blocked", cancel: "cancelled", abort: "aborted", handled: "taken over" }));
 
@@ -54,16 +55,24 @@ export interface Advice {
   readonly command: string | null;
 }
 
-/** The most helpful first. `tell` writes a command line of Creel's. */
-export function adviceOf(run: AdvisedRun, tell: (...words: string[]) => string): Advice[] {
+/** What is known beside the run. */
+export interface Adviser {
+  /** Writes a command line of Creel's. */
+  tell(this: void, ...words: string[]): string;
+  /** Commands change what was installed, and nothing else. */
+  isInstalled(this: void, plugin: string): boolean;
+}
+
+/** The most helpful first. */
+export function adviceOf(run: AdvisedRun, adviser: Adviser): Advice[] {
   const { by, approval, calls, hook, decision, failure } = run;
   const failed = calls.filter(({ error }) => error);
-  const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook, tell));
+  const advice = failed.slice(0, 3).flatMap((call) => ofCall(call, hook, adviser));
   const decider = failed.find(({ plugin }) => plugin === by);
   if (decider && failure === "closed")
     advice.push(
       { text: `to let ${hook} go on when ${decider.plugin} fails, set hooks.failure.${hook} to "open" in creel.json`, command: null },
-      { text: "to disable the plugin:", command: tell("disable", decider.plugin) },
+      toDisable(decider.plugin, adviser),
     );
   if (approval && decision !== "pass" && !decider)
     advice.push({ text: APPROVAL[approval.resolution] ?? "try again, and answer in time", command: null });
@@ -73,12 +82,18 @@ export function adviceOf(run: AdvisedRun, tell: (...words: string[]) => string):
         text: `${by} decided this on purpose; if it is wrong, check plugins.entries.${by}.config in creel.json or tell its author`,
         command: null,
       },
-      { text: "to disable the plugin:", command: tell("disable", by) },
+      toDisable(by, adviser),
     );
   return advice;
 }
 
-function ofCall({ plugin, status, budget, error }: AdvisedCall, hook: string, tell: (...words: string[]) => string): Advice[] {
+function toDisable(plugin: string, { tell, isInstalled }: Adviser): Advice {
+  return isInstalled(plugin)
+    ? { text: "to disable the plugin:", command: tell("disable", plugin) }
+    : { text: `to disable the plugin, set ${disableKey(plugin)} to false in creel.json and restart the gateway`, command: null };
+}
+
+function ofCall({ plugin, status, budget, error }: AdvisedCall, hook: string, { tell, isInstalled }: Adviser): Advice[] {
   const path = `plugins.entries.${plugin}.hooks.budgets.${hook}`;
   switch (status) {
     case "timeout":
@@ -97,12 +112,14 @@ function ofCall({ plugin, status, budget, error }: AdvisedCall, hook: string, te
       const advice = known && !isPlaceless ? told(`${plugin}: ${known.fix}`) : [];
       // SECURITY: a plugin chooses the text it throws, so no permission is proposed from it.
       // test/cli/verbs/host/explain.test.ts
-      return status === "failed"
-        ? [
-            ...advice,
-            { text: "to see its permissions, and which requested ones were refused:", command: tell("permissions", "show", plugin) },
-          ]
-        : advice;
+      if (status !== "failed") return advice;
+      const shown = isInstalled(plugin)
+        ? { text: "to see its permissions, and which requested ones were refused:", command: tell("permissions", "show", plugin) }
+        : {
+            text: `its permissions are ${permissionsKey(plugin)} in creel.json; to see them where it runs:`,
+            command: tell("inspect", plugin),
+          };
+      return [...advice, shown];
     }
   }
 }

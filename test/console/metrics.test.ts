@@ -52,7 +52,22 @@ describe("/metrics", () => {
     expect(families.get("creel_runs")!.map(({ labels }) => labels)).toEqual([
       { hook: "before_tool_call", decision: "pass" },
       { hook: "before_tool_call", decision: "block" },
+      { hook: "before_tool_call", decision: "aborted" },
     ]);
+    // The values of labels are a promise to dashboards, as the names are.
+    expect(
+      Object.fromEntries([...families].map(([name, samples]) => [name, valuesOf(samples)]).filter(([, values]) => values!.length > 0)),
+    ).toEqual(VALUES);
+  });
+
+  it("runs that the gateway gave up are counted, as runs that were aborted", async () => {
+    await using host = await open("thread", { plugins: [{ id: "p", source: BUSY }] });
+    const stop = new AbortController();
+    const given = host.run("before_tool_call", { toolName: "t", params: { wait: true } }, undefined, { signal: stop.signal });
+    stop.abort();
+    await expect(given).rejects.toThrow("aborted");
+    const runs = linted(openMetrics(await host.stats())).get("creel_runs")!;
+    expect(Object.fromEntries(runs.map(({ labels, value }) => [labels.decision!, value]))).toEqual({ pass: 0, block: 0, aborted: 1 });
   });
 
   it("no word of an event, a result or a reason is in it, but the run's id is", async () => {
@@ -113,6 +128,33 @@ describe("/metrics", () => {
     expect(complaints).toHaveLength(6);
   });
 });
+
+/** Labels whose values are not the names of plugins, hooks and buckets, on an idle host with threads. */
+const OPEN_LABELS: ReadonlySet<string> = new Set(["plugin", "hook", "le", "version", "digest"]);
+
+function valuesOf(samples: readonly { readonly labels: Readonly<Record<string, string>> }[]): string[] {
+  const pairs = samples.flatMap(({ labels }) => Object.entries(labels).filter(([label]) => !OPEN_LABELS.has(label)));
+  return [...new Set(pairs.map(([label, value]) => `${label}=${value}`))];
+}
+
+const SERVICES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs"];
+const named = (label: string, ...values: readonly string[]): string[] => values.map((value) => `${label}=${value}`);
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  creel_runs: named("decision", "pass", "block", "aborted"),
+  creel_calls: named("status", "ok", "skipped", "failed", "timeout", "cpu", "memory", "crashed", "recursion", "quarantined"),
+  creel_circuit_state: named("creel_circuit_state", "closed", "open", "half-open", "quarantined"),
+  creel_cell_replacements: named("reason", "cpu", "memory", "timeout", "other"),
+  creel_sandbox_restarts: named("reason", "died", "frozen", "link", "memory", "protocol", "stuck", "wedged"),
+  creel_sandbox_resident_bytes: [...named("process", "gateway"), "lane=", ...named("process", "bundler")],
+  creel_lane_waiting_runs: named("lane", "0", "1"),
+  creel_event_loop_delay_seconds: named("stat", "mean", "p99", "max"),
+  creel_approvals: named("resolution", "allow-once", "allow-always", "deny", "timeout", "cancelled"),
+  creel_fetches: named("outcome", "granted", "refused"),
+  creel_refusals: named("service", ...SERVICES, "other"),
+  creel_permission_uses: named("kind", ...SERVICES),
+  creel_recursions: named("limit", "depth", "rate"),
+  creel_deliveries: named("status", "delivered", "failed", "dead", "dropped"),
+};
 
 /** The families of an idle host, with a plugin and nothing that has happened; a new one is added here by hand. */
 const FAMILIES = [

@@ -74,6 +74,7 @@ describe.skipIf(old === undefined)("an older Node, if this machine has one", () 
     ["import of creel/testing", "testing-entry.js"],
     ["import of creel/console", "console-entry.js"],
     ["import of creel/openclaw", "openclaw-entry.js"],
+    ["import of creel/console/tools", "console-tools-entry.js"],
   ])("G4 an %s says it instead of what it cannot parse", async (_, entry) => {
     const { code, stderr } = await run(
       old!,

@@ -25,7 +25,7 @@ const BODIES = {
 async function two(first: keyof typeof BODIES, second: keyof typeof BODIES) {
   const stateDir = folder({}, QUICK);
   const hooks = [{ hook: "before_tool_call", priority: 0 }];
-  const fakes = [];
+  const fakes: ReturnType<typeof gateway>[] = [];
   for (const [id, what] of Object.entries({ first, second })) {
     const source = `export default (api) => { api.on("before_tool_call", (event) => { ${BODIES[what]} }); };`;
     await putInstalled(stateDir, id, source, { hooks });

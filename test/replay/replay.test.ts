@@ -169,6 +169,21 @@ it("rerun: the recorded event, or an edited one, against the plugins as they are
   await expect(rerun(run, setup, { params: {} })).rejects.toMatchObject({ code: "ERR_EVENT_INVALID" });
 });
 
+/** Of a run that these plugins decide today, in the order of their priority. */
+const causeOf = async (recorded: object, ...sources: (readonly [id: string, body: string])[]) => {
+  const plugins = sources.map(([id, body]) => ({
+    id,
+    source: `export default (api) => { ${body} };`,
+    hooks: { allowConversationAccess: true } as const,
+  }));
+  const config = { sandbox: { walls: "none" } } as const;
+  const base = { v: 1, at: 0, runId: "h1-1", context: {}, calls: [] } as const;
+  return bisect({ ...base, ...recorded } as never, { config, base: root, stateDir: undefined, plugins, isolation: "thread" });
+};
+
+const blocks = (id: string, priority: number) =>
+  [id, `api.on("before_tool_call", () => ({ block: true, blockReason: "${id}" }), { priority: ${priority} });`] as const;
+
 describe("bisect", () => {
   it("names the plugin that causes a recorded outcome, and what happens without it", async () => {
     const run = (await all()).at(-1)!;
@@ -180,6 +195,43 @@ describe("bisect", () => {
       without: { decision: "pass" },
       runs: 4,
     });
+  });
+
+  it("names the plugin that rewrote something, though the decision is the same without it", async () => {
+    const sending = { hook: "message_sending", event: { to: "x", content: "hello" }, context: { channelId: "c" }, decision: "pass" };
+    const rewrites = [
+      ["idle", `api.on("message_sending", () => undefined);`],
+      ["mangler", `api.on("message_sending", () => ({ content: "WRONG" }));`],
+    ] as const;
+    expect(await causeOf(sending, ...rewrites)).toMatchObject({
+      plugins: ["mangler"],
+      rewritten: { result: { content: "WRONG" } },
+      words: [expect.stringMatching(/^pass, with \{"content":"WRONG"\}: caused by mangler; without, pass, with /)],
+    });
+  });
+
+  const call = { hook: "before_tool_call", event: { toolName: "t", params: {} }, context: { toolName: "t" } };
+
+  it("of two plugins that block, names the one that gave the reason; a result that is new each time is compared by its decision", async () => {
+    const blocked = { ...call, decision: "block", by: "b", reason: "b" };
+    expect(await causeOf(blocked, blocks("a", 1), blocks("b", 9))).toMatchObject({
+      plugins: ["b"],
+      words: [
+        'block by b: b, with {"block":true,"blockReason":"b"}: caused by b; without, block by a: a, with {"block":true,"blockReason":"a"}',
+      ],
+    });
+    const changing = ["c", `api.on("before_tool_call", () => ({ block: true, blockReason: String(Math.random()) }));`] as const;
+    expect((await causeOf({ ...blocked, by: "c" }, changing)).plugins).toEqual(["c"]);
+  });
+
+  it("says so if the run ends otherwise today: it is then about today", async () => {
+    // It blocked what its server forbade; a replay has no network.
+    const ask = `const ok = await fetch("https://policy.example").then(() => true, () => false); return ok ? { block: true } : undefined;`;
+    const recorded = { ...call, decision: "block", by: "guard", reason: "policy" };
+    expect((await causeOf(recorded, ["guard", `api.on("before_tool_call", async () => { ${ask} });`])).words).toEqual([
+      "it was recorded as block by guard: policy, but now it is pass: this is about now",
+      "pass: it happens without any plugin",
+    ]);
   });
 
   it("finds none, one, two together, and a set that cannot be made smaller", async () => {

@@ -23,9 +23,17 @@ import type { Terminal } from "../ui/terminal.ts";
 
 const UNSEEN: Terminal = { width: 100, line: () => undefined, paint: (_, text) => text };
 
-export function projectTools(project: Project, isolation?: ReplaySetup["isolation"]): ConsoleTools {
+export interface ToolsOptions {
+  readonly isolation?: ReplaySetup["isolation"] | undefined;
+  /** What the gateway names beside the configuration. */
+  readonly plugins?: ReplaySetup["plugins"] | undefined;
+  /** Tells the host in this process that a plugin's entry in the lock has changed. */
+  readonly changed?: (plugin: string) => Promise<unknown>;
+}
+
+export function projectTools(project: Project, { isolation, plugins, changed }: ToolsOptions = {}): ConsoleTools {
   const { config, base, state } = project;
-  const setup: ReplaySetup = { config, base, stateDir: state.dir, ...(isolation && { isolation }) };
+  const setup: ReplaySetup = { config, base, stateDir: state.dir, ...(isolation && { isolation }), ...(plugins && { plugins }) };
   const recordings = (): Recordings => new Recordings(state.dir);
   const found = async (runId: string): Promise<RecordedRun> => {
     const run = await recordings().find(runId);
@@ -79,6 +87,7 @@ export function projectTools(project: Project, isolation?: ReplaySetup["isolatio
         if (isRisky) throw new CreelError("ERR_CONSOLE_GRANT", { key, plugin });
         await changePermissions(state, plugin, action, [key]);
         await tellRunning(state.dir, plugin);
+        await changed?.(plugin);
       }),
     reviewUpdate: (plugin) =>
       alone(async () => {

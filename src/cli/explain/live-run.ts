@@ -1,7 +1,11 @@
-/** A run that the audit log does not have, from the host that runs here: one that passed, or is still in flight. */
+/**
+ * A run of the host that runs here, with what the console shows of it. The audit log has only those that were blocked or failed, and less of
+ * each.
+ */
 import { explained } from "../../console/explained-run.ts";
 import { AUDIT_VERSION } from "../../protocol/audit-line.ts";
 import type { AuditRun, AuditShown } from "../../protocol/audit-line.ts";
+import type { RecordedCall, RunDetail } from "../../protocol/live-report.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
 import { joinHost } from "../../sdk/remote/remote-host.ts";
 import { socketOf } from "../serve-socket.ts";
@@ -9,6 +13,13 @@ import { socketOf } from "../serve-socket.ts";
 export interface LiveRun {
   readonly run: AuditRun;
   readonly why: string;
+  readonly live: LivePart;
+}
+
+/** What the console shows of a run, and a line of the audit log has not. */
+export interface LivePart extends Pick<RunDetail, "wallMs" | "activateMs" | "logs" | "caused" | "causedBy"> {
+  /** Of each call: when it began, in which lane, and which attempt it was. */
+  readonly calls: readonly Pick<RecordedCall, "startMs" | "lane" | "attempt">[];
 }
 
 /** Undefined: no host answers here, or it does not remember the run. */
@@ -50,7 +61,11 @@ export async function liveRun(runId: string, values: Parameters<typeof socketOf>
       result,
       calls: calls.map((call, index) => ({ ...call, budget: budgets[index]!, ...steps[index] })) as AuditRun["calls"],
     };
-    return { run, why };
+    const { wallMs, activateMs, logs, caused, causedBy } = detail;
+    const made = calls.map(({ startMs, lane, attempt }) => ({ startMs, lane, attempt }) as LivePart["calls"][number]);
+    const times = { ...(wallMs !== undefined && { wallMs }), ...(activateMs !== undefined && { activateMs }) };
+    const live = { ...times, ...(causedBy !== undefined && { causedBy }), caused, logs, calls: made };
+    return { run, why, live };
   } catch {
     return undefined;
   }

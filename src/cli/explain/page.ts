@@ -5,6 +5,7 @@ import { oneLine } from "../../text/one-line.ts";
 import type { AuditCall, AuditRun, AuditShown, AuditState } from "../../protocol/audit-line.ts";
 import { approvalLines } from "../ui/approval-lines.ts";
 import type { Advice } from "../../text/run-advice.ts";
+import type { LivePart } from "./live-run.ts";
 import { duration, printable, wrap } from "../ui/text.ts";
 import { table } from "../ui/table.ts";
 import type { Terminal } from "../ui/terminal.ts";
@@ -18,6 +19,7 @@ export function explainPage(
   advice: readonly Advice[],
   states: readonly AuditState[],
   terminal: Terminal,
+  live?: LivePart,
 ): void {
   const { line, paint, width } = terminal;
   const rows = (label: string, lines: readonly string[], margin = 2): void => {
@@ -31,7 +33,9 @@ export function explainPage(
   if (reason !== undefined) row("reason", reason);
   if (approval) for (const [index, text] of approvalLines(approval).entries()) row(index === 0 ? "approval" : "", text);
   row("run", `${runId}, ${at}, host ${host}, process ${pid}`);
-  if (chain.depth > 0) row("caused by", `${chain.path.join(" → ")}, starting with ${chain.rootRunId}`);
+  if (live) row("took", live.wallMs === undefined ? "it is still running" : took(live));
+  if (chain.depth > 0) row("caused by", `${chain.path.join(" → ")}, starting with ${chain.rootRunId}${parent(live)}`);
+  if (live && live.caused.length > 0) row("caused", live.caused.join(", "));
   if (event) rows("event", shown(event, width - LABEL - 2));
   if (context) rows("context", shown(context, width - LABEL - 2));
   if (result) rows("result", shown(result, width - LABEL - 2));
@@ -40,6 +44,8 @@ export function explainPage(
   const wide = Math.max(0, ...calls.map(({ plugin }) => plugin.length));
   for (const [index, call] of calls.entries()) {
     callHead(call, index + 1, wide, call.plugin === by, terminal);
+    const made = live?.calls[index];
+    if (made?.startMs !== undefined) row("began", began(made), 6);
     const isWhole = call.plugin === by || call.error !== undefined;
     if (call.saw) {
       const changers = calls
@@ -58,6 +64,11 @@ export function explainPage(
   }
   if (more !== undefined) line(paint("gray", `  and ${more} more`));
   if (!event) line(paint("gray", '  what the plugins saw and returned was not recorded: audit.events is "none" in creel.json'));
+  if (live && live.logs.length > 0) {
+    line();
+    line(paint("bold", "Logs"));
+    for (const one of live.logs) row(new Date(one.at).toISOString().slice(11, 19), `${one.plugin} ${one.level}: ${one.text}`);
+  }
   if (states.length > 0) {
     line();
     line(paint("bold", "Around that time"));
@@ -86,6 +97,19 @@ function callHead(
   if (wallMs === 0 && cpuMs === 0) return;
   const cost = `${part(wallMs, budget.wallMs)}, cpu ${part(cpuMs, budget.cpuMs)}`;
   line(`      ${paint("gray", `${"used".padEnd(LABEL)}${cost}`)}`);
+}
+
+function took({ wallMs = 0, activateMs }: LivePart): string {
+  return `${duration(wallMs)}${activateMs === undefined ? "" : `, of which ${duration(activateMs)} loaded plugins`}`;
+}
+
+function parent(live: LivePart | undefined): string {
+  return live?.causedBy === undefined ? "" : `, last ${live.causedBy}`;
+}
+
+function began({ startMs = 0, lane, attempt }: LivePart["calls"][number]): string {
+  const again = attempt === 2 ? ", made twice: the process of the first was lost" : "";
+  return `${duration(startMs)} after the run, in lane ${lane}${again}`;
 }
 
 function part(ms: number, { value, origin }: AuditCall["budget"]["wallMs"]): string {

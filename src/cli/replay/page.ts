@@ -1,5 +1,6 @@
 /** What `creel replay` and `creel rerun` show to people. Events and reasons are third parties' texts: no control character is left. */
 import type { Bisection } from "../../replay/bisect.ts";
+import { verdictWords } from "../../replay/bisect-words.ts";
 import type { Difference, ReplayReport } from "../../replay/replay.ts";
 import type { Rerun } from "../../replay/rerun.ts";
 import type { Verdict } from "../../replay/verdict.ts";
@@ -54,9 +55,7 @@ function differenceLines({ runId, hook, at, event, before, after }: Difference, 
   line(`  after   ${said(after)}`);
 }
 
-function said({ decision, by, reason }: Verdict): string {
-  return plain(`${decision}${by === undefined ? "" : ` by ${by}`}${reason === undefined ? "" : `: ${reason}`}`);
-}
+const said = (verdict: Verdict): string => plain(verdictWords(verdict));
 
 export function rerunPage({ before, after, outcome }: Rerun, { line }: Terminal): void {
   line(`recorded  ${said(before)}`);
@@ -66,11 +65,7 @@ export function rerunPage({ before, after, outcome }: Rerun, { line }: Terminal)
   line(`result    ${printable(outcome.result)}`);
 }
 
-export function bisectPage({ verdict, recorded, plugins, without, runs }: Bisection, out: Terminal): void {
-  const { line, paint } = out;
-  if (recorded.decision !== verdict.decision)
-    line(`${paint("yellow", "!")} it was recorded as ${said(recorded)}, but now it is ${said(verdict)}: this is about now`);
-  if (plugins.length === 0) line(`${said(verdict)}: it happens without any plugin`);
-  else line(`${said(verdict)}: caused by ${plugins.map((id) => paint("bold", plain(id))).join(" and ")}; without, ${said(without)}`);
+export function bisectPage({ words, runs }: Bisection, { line, paint }: Terminal): void {
+  for (const [at, text] of words.entries()) line(at < words.length - 1 ? `${paint("yellow", "!")} ${plain(text)}` : plain(text));
   line(paint("gray", `${runs} replays`));
 }

@@ -13,7 +13,7 @@ const RETRY_MS = 1_000;
 let stop: AbortController | undefined;
 let wakeUp: (() => void) | undefined;
 
-/** The code is taken out of the address before anything else happens. */
+/** The code is taken out of the address before anything else happens. A tab that is signed in stays so if the code is no good. */
 export async function signIn(): Promise<void> {
   const code = /^#([\w-]{20,64})$/.exec(location.hash)?.[1];
   if (code === undefined) return;
@@ -26,6 +26,12 @@ export async function signIn(): Promise<void> {
   if (!response?.ok) return;
   const { token } = (await response.json()) as { token: string };
   sessionStorage.setItem(TOKEN, token);
+  wakeUp?.();
+}
+
+/** Codes of later addresses as well: this tab may be open and signed in. Before anything else reads the address. */
+export function takeCodes(): void {
+  addEventListener("hashchange", () => void signIn());
 }
 
 /** Rejects with a sentence for the person. */
@@ -51,11 +57,10 @@ export async function follow(): Promise<never> {
     else wakeUp?.();
   });
   for (;;) {
-    if (document.hidden) await new Promise<void>((resolve) => (wakeUp = resolve));
+    while (document.hidden) await new Promise<void>((resolve) => (wakeUp = resolve));
     if (sessionStorage.getItem(TOKEN) === null) {
       store.connection.value = "signed-out";
-      await new Promise<void>((resolve) => addEventListener("hashchange", () => resolve(), { once: true }));
-      await signIn();
+      await new Promise<void>((resolve) => (wakeUp = resolve));
       continue;
     }
     await stream();

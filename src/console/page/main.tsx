@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { follow, signIn } from "./connection.ts";
+import { follow, signIn, takeCodes } from "./connection.ts";
 import { Command, Empty, T } from "./parts.tsx";
 import { followAddress, go, href, route } from "./route.ts";
 import { approvals, away, connection, dropped, hostId, mayAct, missed, scopes, stats } from "./store.ts";
@@ -179,6 +179,7 @@ function Help() {
 }
 
 await signIn();
+takeCodes();
 followAddress();
 document.body.replaceChildren();
 render(<App />, document.body);

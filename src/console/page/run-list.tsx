@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { RunRecord } from "../../protocol/live-report.ts";
 import { Badge, T } from "./parts.tsx";
 import { go, href } from "./route.ts";
-import { clockMs, ms } from "./text.ts";
+import { clock, fraction, ms } from "./text.ts";
 
 const ROW = 30;
 const MORE = 8;
@@ -98,7 +98,10 @@ function Row({
       href={href("run", runId)}
       style={{ transform: `translateY(${y}px)` }}
     >
-      <time>{clockMs(at)}</time>
+      <time>
+        {clock(at)}
+        <span class="fraction">{fraction(at)}</span>
+      </time>
       <Badge word={word} tone={failed && word === "pass" ? "warn" : undefined!} />
       <span class="hook">
         <T text={hook} max={60} />

@@ -59,7 +59,12 @@ export function clock(at: number): string {
 }
 
 export function clockMs(at: number): string {
-  return `${clock(at)}.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`;
+  return `${clock(at)}${fraction(at)}`;
+}
+
+/** The milliseconds of a clock. */
+export function fraction(at: number): string {
+  return `.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`;
 }
 
 export function ago(at: number | string | undefined | null, now: number): string {

@@ -7,6 +7,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { Call, CallError, Outcome } from "../../protocol/outcome.ts";
 import type { Circuit, StrikeKind } from "./circuit.ts";
 import type { HostEvents } from "../report/events.ts";
+import { chainAfter } from "../causality/recorded-chain.ts";
 import { ownError } from "../run/guest-error.ts";
 import type { Plugin } from "../plugins/plugin.ts";
 import type { QuarantineStore } from "../stores.ts";
@@ -112,15 +113,16 @@ export class Breaker {
   }
 
   /** Learns from the calls of a run. `calls` are those of the whole plan, in its order. */
-  learn({ plan, cause }: RunInput, { calls }: Outcome): void {
+  learn(input: RunInput, { calls }: Outcome): void {
+    const { plan, cause } = input;
     for (let at = 0; at < calls.length; at++) {
       const call = calls[at]!;
       const { plugin, callCount, absent } = plan[at]!;
       const { circuit } = plugin;
       if (call.status !== "ok") {
         // A plugin that does not serve has done nothing.
-        if (!absent) notGood(circuit, call, cause);
-      } else if (!circuit.isClear) circuit.good(cause);
+        if (!absent) this.#options.events.within(chainAfter(input, plugin.id), () => notGood(circuit, call, cause));
+      } else if (!circuit.isClear) this.#options.events.within(chainAfter(input, plugin.id), () => circuit.good(cause));
       // Skipped handlers are not counted.
       if (call.wallMs > 0 || call.status === "ok") callCount.calls += 1;
     }

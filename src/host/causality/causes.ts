@@ -127,6 +127,11 @@ export class Causes {
     };
   }
 
+  /** The same for a fact; undefined: the run is not remembered, and so caused no others. */
+  known(run: number, plugin: string): Chain | undefined {
+    return this.#remembered(run) && this.next(run, plugin);
+  }
+
   /** The chain that a plugin's action in, or because of, a run continues: the run's own, or a deeper one that the plugin has joined. */
   origin(run: number, plugin: string): Chain | undefined {
     const known = this.#remembered(run)?.chain;

@@ -20,8 +20,8 @@ export interface Facts {
   /** The gateway gave up a run that had begun; no `run` follows. */
   aborted: { runId: string; hook: string; wallMs: number; chain: RecordedChain };
   /** A plugin wrote a line. */
-  log: { plugin: string; level: "debug" | "info" | "warn" | "error"; text: string; runId: string | undefined; chain?: RecordedChain };
-  /** A plugin was loaded, failed to load, or was disabled. */
+  log: { plugin: string; level: "debug" | "info" | "warn" | "error"; text: string; runId: string | undefined };
+  /** A plugin was loaded, failed to load, or was disabled. No run causes it as a rule, so it has no chain. */
   plugin: { plugin: string; status: string; error?: string; diagnostics: readonly string[] };
   /** A plugin's cell was disposed of and rebuilt. */
   replaced: { plugin: string; why: string; code?: string };
@@ -83,7 +83,10 @@ const CHANNELS: Record<FactName, Channel> = {
   approval: channel("creel:approval"),
 };
 
-/** What caused it, of facts that are not about a run. Absent: no plugin did. */
+/**
+ * What caused it, of facts that are not about a run; its last run is the one in which the plugin was at work. Absent: no plugin did, or the
+ * run is not known: as when a plugin loads, when it has used too much over time, or when a process was lost that executed no run.
+ */
 interface Caused {
   readonly chain?: RecordedChain;
 }
@@ -100,6 +103,7 @@ export class HostEvents {
   readonly #onListenerError: (error: unknown) => void;
   /** The number of the latest fact. */
   seq = 0;
+  #chain: RecordedChain | undefined;
   /** The chain of what the host does now for a plugin. */
   chainNow: () => RecordedChain | undefined = () => undefined;
 
@@ -112,6 +116,17 @@ export class HostEvents {
     return CHANNELS[name].hasSubscribers;
   }
 
+  /** What is published in `work`, which does not wait, has this chain. */
+  within<T>(chain: RecordedChain | undefined, work: () => T): T {
+    const before = this.#chain;
+    this.#chain = chain;
+    try {
+      return work();
+    } finally {
+      this.#chain = before;
+    }
+  }
+
   /** Takes a number for a fact that a reader may ask for later. */
   number(): number {
     return ++this.seq;
@@ -121,7 +136,7 @@ export class HostEvents {
   publish<K extends FactName>(name: K, fact: Facts[K], seq?: number): void {
     if (!CHANNELS[name].hasSubscribers) return;
     const stamp: Stamp = { seq: seq ?? this.number(), at: Date.now() };
-    const chain = "chain" in fact ? undefined : this.chainNow();
+    const chain = "chain" in fact ? undefined : (this.#chain ?? this.chainNow());
     CHANNELS[name].publish({ host: this.#host, ...stamp, ...(chain && { chain }), ...fact });
   }
 

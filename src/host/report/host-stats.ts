@@ -1,5 +1,6 @@
 /** Trusted side: a snapshot of everything a host measures, made when a reader asks for it. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { bundler } from "../../bundler/bundler.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { AnyHook, HookTable } from "../../protocol/catalog.ts";
 import type { HostStats, PluginStats } from "../../protocol/live-report.ts";
@@ -49,7 +50,12 @@ export function hostStats(parts: StatsParts): HostStats {
     openedAt: measurements.openedAt,
     hooks: measurements.hooks(listened),
     plugins: all.map((plugin) => pluginStats(plugin, parts)),
-    processes: [{ kind: "gateway", pid: process.pid, rssBytes: process.memoryUsage.rss(), lanes: [] }, ...fleet.processes()],
+    processes: [
+      { kind: "gateway", pid: process.pid, rssBytes: process.memoryUsage.rss(), lanes: [] },
+      ...fleet.processes(),
+      // It serves all hosts of the gateway.
+      ...bundler.processes().map((one) => ({ kind: "bundler" as const, ...one, lanes: [] })),
+    ],
     lanes: fleet.lanes.map(({ index, waiting }) => ({ lane: index, waiting })),
     inFlight: runs.inFlight,
     eventLoop: loopDelay(),

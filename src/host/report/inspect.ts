@@ -24,6 +24,8 @@ export interface PluginReport {
   readonly name: string;
   readonly version: string | undefined;
   readonly status: PluginStatus;
+  /** `creel install` put it there: `creel disable`, `permissions` and `update` know it. Others are changed in creel.json, or by the gateway. */
+  readonly isInstalled: boolean;
   readonly error: CallError | undefined;
   /** What has no effect of its registration, its results or the operator's settings, and why. */
   readonly diagnostics: readonly string[];
@@ -105,6 +107,7 @@ export function inspect(
     name,
     version,
     status,
+    isInstalled: plugin.acceptedHooks !== undefined,
     error,
     diagnostics: [...plugin.diagnostics.list(), ...functions.shadowed(plugin), ...concerning(plugin, registry, idle)],
     lane: home?.lane.index ?? plugin.lane,

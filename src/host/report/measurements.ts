@@ -14,7 +14,7 @@ type Counts = Record<string, number>;
 /** Counted from the start, so that a series exists before the first time. */
 const SERVICES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs", "other"] as const;
 const USES = ["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs"] as const;
-const DELIVERIES = ["delivered", "failed", "dead"] as const;
+const DELIVERIES = ["delivered", "failed", "dead", "dropped"] as const;
 const RESOLUTIONS = ["allow-once", "allow-always", "deny", "timeout", "cancelled"] as const;
 
 export interface PluginCounts {
@@ -29,6 +29,9 @@ export interface PluginCounts {
   readonly approvals: Counts;
   readonly deliveries: Counts;
 }
+
+/** Of a run without a decision, beside the decisions. */
+const ABORTED = "aborted";
 
 interface HookCounts {
   readonly runs: Counts;
@@ -68,6 +71,11 @@ export class Measurements {
     if (approval) for (const { pluginId, resolution } of approval.requests) increase(this.plugin(pluginId).approvals, resolution);
   }
 
+  /** The gateway gave up a run. How long it lasted says nothing of plugins, and is not among the durations. */
+  aborted(hook: string): void {
+    increase(this.#hook(hook).runs, ABORTED);
+  }
+
   /** A permission of this kind was used, by these keys of grants. */
   used(plugin: string, kind: string, keys: readonly string[]): void {
     const { permissionUses, uses } = this.plugin(plugin);
@@ -99,7 +107,7 @@ export class Measurements {
 
   /** Of these hooks, with the decisions they can end with, and of all others that were run. */
   hooks(listened: ReadonlyMap<string, readonly Decision[]>): HookStats[] {
-    for (const [hook, decisions] of listened) for (const decision of decisions) this.#hook(hook).runs[decision] ??= 0;
+    for (const [hook, decisions] of listened) for (const decision of [...decisions, ABORTED]) this.#hook(hook).runs[decision] ??= 0;
     return Array.from(this.#hooks, ([hook, { runs, duration }]) => ({ hook, runs: { ...runs }, duration: duration.report() }));
   }
 

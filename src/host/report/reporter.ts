@@ -15,7 +15,7 @@ import type { RunInput } from "../run/run-input.ts";
 import type { Measurements } from "./measurements.ts";
 import { recordedCalls } from "./run-calls.ts";
 import type { RunHistory } from "./run-history.ts";
-import { chainOf } from "./run-record.ts";
+import { chainOf } from "../causality/recorded-chain.ts";
 
 export interface ReporterOptions {
   readonly events: HostEvents;
@@ -52,9 +52,10 @@ export class Reporter {
 
   /** The gateway gave it up. */
   aborted(input: RunInput): void {
-    const { events, history, tracing } = this.#options;
+    const { events, history, measurements, tracing } = this.#options;
     const { runId, hook, chain, startedMs } = input;
     const endedMs = performance.now();
+    measurements.aborted(hook.name);
     tracing?.aborted(input, endedMs);
     const seq = events.number();
     history.ended(seq, input, undefined, endedMs);

@@ -45,19 +45,27 @@ export class RunHistory {
     this.#asking.delete(input);
   }
 
-  /** The latest first; those in flight before all others. */
+  /** The latest first; those in flight before all others. If there are more than `limit`, each kind gets half, or what the other leaves. */
   runs(filter: RunFilter = {}): RunRecord[] {
     const { since = 0, limit = LIMITS.report.runs } = filter;
-    const found: RunRecord[] = [];
-    for (const input of this.#flying()) {
-      if (found.length >= limit) return found;
-      if (matches({ input }, filter)) found.push(flyingRecord(this.#options.events.seq, input));
-    }
+    const ended: EndedRun[] = [];
     for (const run of this.#ring.latest()) {
-      if (found.length >= limit || run.seq <= since) break;
-      if (matches(run, filter)) found.push(endedRecord(run));
+      if (ended.length >= limit || run.seq <= since) break;
+      if (matches(run, filter)) ended.push(run);
     }
-    return found;
+    const flying = this.#flying().filter((input) => matches({ input }, filter));
+    const shown = flying.slice(0, Math.max(limit - ended.length, Math.ceil(limit / 2)));
+    return [
+      ...shown.map((input) => flyingRecord(this.#options.events.seq, input)),
+      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run)),
+    ];
+  }
+
+  /** Of a run in flight, or one of the latest; undefined: it is forgotten. */
+  input(run: number): RunInput | undefined {
+    for (const input of this.#options.inLanes()) if (input.cause === run) return input;
+    for (const { input } of this.#ring.latest()) if (input.cause === run) return input;
+    return undefined;
   }
 
   detail(runId: string): RunDetail | undefined {

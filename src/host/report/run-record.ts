@@ -1,6 +1,6 @@
 /** Trusted side: a run of the ring, or one in flight, as readers see it. */
-import type { RecordedChain, RunRecord } from "../../protocol/live-report.ts";
-import type { Chain } from "../causality/causes.ts";
+import type { RunRecord } from "../../protocol/live-report.ts";
+import { chainOf } from "../causality/recorded-chain.ts";
 import type { RunInput } from "../run/run-input.ts";
 import { epochMs } from "./epoch.ts";
 import { recordedCalls } from "./run-calls.ts";
@@ -17,10 +17,6 @@ export interface RunFilter {
   readonly plugin?: string | undefined;
   /** A decision. Runs in flight have none. */
   readonly decision?: string | undefined;
-}
-
-export function chainOf({ rootRunId, depth, path, runIds, by }: Chain): RecordedChain {
-  return { rootRunId, depth, path, runIds, ...(by !== undefined && { by }) };
 }
 
 export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun): RunRecord {

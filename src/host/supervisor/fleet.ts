@@ -34,9 +34,9 @@ export interface FleetOptions {
   cpuMsOf(lane: LaneClient, cell: number, isLoad: boolean): number | undefined;
   /**
    * A unit is lost and will be replaced. `culprit` is the cell that was executing, if that is known. `isCrash`: it died by itself, while no turn
-   * was seen to last.
+   * was seen to last. `input`: of the run that the culprit executed, if that is known.
    */
-  restarted(why: string, lanes: readonly number[], culprit: number | undefined, isCrash: boolean): void;
+  restarted(why: string, lanes: readonly number[], culprit: number | undefined, isCrash: boolean, input: object | undefined): void;
 }
 
 export interface UnitListener {
@@ -174,13 +174,14 @@ export class Fleet {
       went: () => {
         for (const { index } of lanes) this.#units?.went(index);
       },
-      lost: ({ why, culprit, isCrash = false }) => {
+      lost: ({ why, culprit, isCrash = false }, input) => {
         this.#lastLoss = why;
         this.#options.restarted(
           why,
           lanes.map(({ index }) => index),
           culprit?.cell,
           isCrash,
+          input,
         );
       },
     });

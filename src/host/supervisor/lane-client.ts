@@ -116,6 +116,11 @@ export class LaneClient {
     return this.#pending.all().flatMap(({ receiver }) => receiver.input ?? []);
   }
 
+  /** The same of one run; undefined: it is not in this lane. */
+  inputOf(run: number): object | undefined {
+    return this.#pending.get(run)?.receiver.input;
+  }
+
   /** CPU budget of a step of a run; undefined: the run is not in this lane. */
   cpuMsOf(run: number, step: number): number | undefined {
     return this.#pending.get(run)?.request.route.steps[step]?.[3];

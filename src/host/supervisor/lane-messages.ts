@@ -5,6 +5,7 @@
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { fitsBytes } from "../../transport/frames.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import type { RecordedChain } from "../../protocol/live-report.ts";
 import type { LaneMessage } from "../../protocol/messages/host-lane.ts";
 import { strikeFault } from "../blame/breaker.ts";
 import type { Inspector } from "../inspect/inspector.ts";
@@ -40,6 +41,8 @@ export interface LaneMessagesOptions {
   readonly services: Services;
   readonly volumes: Volumes;
   readonly measurements: Measurements;
+  /** Of what a plugin does in, or because of, a run, by the run's number. Undefined: 0, or it is forgotten. */
+  readonly chainOf: (plugin: Plugin, run: number) => RecordedChain | undefined;
   /** Undefined: no plugin is inspected. */
   readonly inspector: Inspector | undefined;
   /** Undefined: time is real. */
@@ -86,9 +89,11 @@ export class LaneMessages {
         const why = plugin.gatewayTime.measure(() => guestError(body, plugin.bundle));
         plugin.replacements += 1;
         this.#options.services.left(plugin, message.cell);
-        this.#options.events.publish("replaced", { plugin: plugin.id, why: why.message, code: why.code });
-        strikeFault(plugin, why);
-        if (COSTLY.has(why.code)) this.#options.plugins.slowDown(plugin, why.message);
+        return this.#options.events.within(this.#options.chainOf(plugin, message.run ?? 0), () => {
+          this.#options.events.publish("replaced", { plugin: plugin.id, why: why.message, code: why.code });
+          strikeFault(plugin, why);
+          if (COSTLY.has(why.code)) this.#options.plugins.slowDown(plugin, why.message);
+        });
       }
     }
   }
@@ -114,10 +119,12 @@ export class LaneMessages {
 
   #publishLine(plugin: Plugin, level: LogLine["level"], run: number | undefined, body: string, isLast: boolean): void {
     const runId = run ? `${this.#options.host}-${run}` : undefined;
-    this.#options.events.publish("log", { plugin: plugin.id, level, text: oneLine(body, LIMITS.log.bytes), runId });
+    const { events } = this.#options;
+    const line = { plugin: plugin.id, level, text: oneLine(body, LIMITS.log.bytes), runId };
+    events.within(this.#options.chainOf(plugin, run ?? 0), () => events.publish("log", line));
     if (!isLast) return;
     const text = `further log lines are dropped for a while: the limit is ${LIMITS.log.linesPerWindow} lines in ${LIMITS.log.windowMs / 1000} s`;
-    this.#options.events.publish("log", { plugin: plugin.id, level: "warn", text, runId: undefined });
+    events.publish("log", { plugin: plugin.id, level: "warn", text, runId: undefined });
   }
 
   #measured(plugin: Plugin, { cell, heapBytes }: { readonly cell: number; readonly heapBytes?: number | undefined }): void {

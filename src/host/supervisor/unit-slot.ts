@@ -21,7 +21,8 @@ export interface UnitSlotOptions {
   came(unit: LaneUnit): void;
   went(): void;
   /** The unit is lost or given up. Called before the next one starts, so that the host can handle the culprit first. */
-  lost(diagnosis: Diagnosis): void;
+  /** `input`: of the run that the culprit executed, if that is known. */
+  lost(diagnosis: Diagnosis, input: object | undefined): void;
 }
 
 const KILLED = /SIGKILL|exited with 137/;
@@ -59,8 +60,9 @@ export class UnitSlot {
     this.#watchdog?.stop();
     for (const lane of this.lanes) lane.hold();
     const stuck = diagnosis.lane === undefined ? undefined : this.lanes[diagnosis.lane];
+    const input = diagnosis.culprit && stuck?.inputOf(diagnosis.culprit.run);
     stuck?.disconnect(diagnosis);
-    this.#options.lost(diagnosis);
+    this.#options.lost(diagnosis, input);
     const others = this.lanes.filter((lane) => lane !== stuck);
     await idle(others);
     this.#vacate(unit, diagnosis.why);
@@ -130,10 +132,12 @@ export class UnitSlot {
     const watchdog = this.#watchdog;
     watchdog?.stop();
     const diagnosis = watchdog ? diagnosed(watchdog, why) : { why };
-    if (diagnosis.lane !== undefined) this.lanes[diagnosis.lane]?.disconnect(diagnosis);
+    const stuck = diagnosis.lane === undefined ? undefined : this.lanes[diagnosis.lane];
+    const input = diagnosis.culprit && stuck?.inputOf(diagnosis.culprit.run);
+    stuck?.disconnect(diagnosis);
     this.#vacate(unit, why);
     if (this.#stop.signal.aborted) return;
-    this.#options.lost(diagnosis);
+    this.#options.lost(diagnosis, input);
     await this.#next(this.#backOff());
   }
 

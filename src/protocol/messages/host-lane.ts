@@ -152,8 +152,8 @@ const opened = z.object({ kind: z.literal("opened"), cell: count, ok: z.boolean(
 /** A plugin wrote a line. `bodies` = [text]. */
 const log = z.object({ kind: z.literal("log"), cell: count, level: z.enum(LOG_LEVELS), run: count.optional(), sizes });
 
-/** A cell had to be disposed of; an `opened` for its replacement follows. `bodies` = [error]. */
-const fault = z.object({ kind: z.literal("fault"), cell: count, sizes });
+/** A cell had to be disposed of; an `opened` for its replacement follows. `run`: the cause of its last turn, if known. `bodies` = [error]. */
+const fault = z.object({ kind: z.literal("fault"), cell: count, run: count.optional(), sizes });
 
 /**
  * The CPU time that a cell has used since its last report. `heldUs`: how long other cells had to wait for it, in turns

@@ -64,7 +64,7 @@ export class Lane {
 
   readonly #events: SlotEvents = {
     opened: (cell, ok, loadMs, body) => this.#send(pack({ kind: "opened", cell, ok, loadMs, heapBytes: this.#heapBytes(cell) }, body)),
-    fault: (cell, why) => this.#send(pack({ kind: "fault", cell }, why)),
+    fault: (cell, run, why) => this.#send(pack({ kind: "fault", cell, ...(run > 0 && { run }) }, why)),
     request: (cell, request, run, service, args) => this.#send(pack({ kind: "request", cell, request, run }, service, args)),
     volume: (cell) => this.#send(pack({ kind: "volume", cell })),
     spent: (cell, us, heldUs) => this.#send(pack({ kind: "spent", cell, us, heldUs, heapBytes: this.#heapBytes(cell) })),

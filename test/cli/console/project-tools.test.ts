@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   await host.close();
   host = await openHost({ isolation: "thread", lanes: 1, logger: silent, config: join(home, "creel.json") });
-  tools = projectTools(await findProject({ config: join(home, "creel.json") }), "thread");
+  tools = projectTools(await findProject({ config: join(home, "creel.json") }), { isolation: "thread" });
   server = await serveConsole(host, { logger: silent, tools, tokenFile: join(home, "token") });
 });
 afterAll(async () => {
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)("in the page", () => {
     expect((await page.locator(".rerun").textContent())!.replaceAll(/\s+/g, " ")).toContain("then block guard it is bad · now pass");
     await page.getByRole("button", { name: "Which plugins cause it?" }).click();
     expect((await page.locator(".bisected").textContent())!.replaceAll(/\s+/g, " ")).toMatch(
-      /^block is caused by guard ?; without, pass ?$/,
+      /^block by guard: it is bad: caused by guard; without, pass\. ?guard$/,
     );
   });
 

@@ -62,6 +62,29 @@ describe.skipIf(!hasChromium)("attacks from a browser", () => {
     await new Promise((resolve) => elsewhere?.close(resolve));
   });
 
+  it("the code of an address that is opened in a signed-in tab is out of the address at once and used up; a wrong one signs nobody out", async () => {
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    const again = server.newAddress();
+    const before = await page.evaluate(() => sessionStorage.getItem("creel.console.token"));
+    // The same document: only the fragment changes.
+    await page.goto(again);
+    await expect.poll(() => page.evaluate(() => sessionStorage.getItem("creel.console.token"))).not.toBe(before);
+    expect(new URL(page.url()).hash).toBe("#/overview");
+    const redeem = (code: string) =>
+      page.evaluate(async (body) => {
+        const headers = { "content-type": "application/json", "x-creel-console": "1" };
+        return (await fetch("/session", { method: "POST", headers, body })).status;
+      }, JSON.stringify({ code }));
+    expect(await redeem(new URL(again).hash.slice(1))).toBe(401);
+    const refused = page.waitForResponse((response) => response.url().endsWith("/session"));
+    await page.goto(`${server.origin}/#${"x".repeat(43)}`);
+    expect((await refused).status()).toBe(401);
+    expect(new URL(page.url()).hash).toBe("#/overview");
+    await page.locator(".tiles").waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
+  });
+
   it.each(["127.0.0.1", "evil.example"])(
     "cross-site request forgery from %s: simple, no-cors, form and JSON requests change nothing, with the stolen token too",
     async (name) => {

@@ -47,6 +47,7 @@ declare const MutationObserver: InPage;
 declare const requestAnimationFrame: InPage;
 declare const KeyboardEvent: InPage;
 declare const getComputedStyle: InPage;
+declare const innerWidth: number;
 
 let host: Host;
 let server: ConsoleServer;
@@ -121,7 +122,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.locator(`.row[href="#/run/${runId}"]`).click();
     const text = await textOf(page, "what to do");
-    for (const said of ["guard returned block: true", "this command is bad", "looked at exec", "rm -rf /", "creel disable guard"])
+    for (const said of ["guard returned block: true", "this command is bad", "looked at exec", "rm -rf /", "plugins.entries.guard.enabled"])
       expect(text).toContain(said);
     expect(await page.locator(".waterfall > li").count()).toBeGreaterThanOrEqual(2);
   });
@@ -143,6 +144,11 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await using opened = await tab(browser, server);
     const { page } = opened;
     await show(page, "#/plugins/guard");
+    // No command knows a plugin that was not installed: the key of creel.json is named instead.
+    await page.locator(".switches").getByText("plugins.entries.guard.enabled").waitFor();
+    expect(await page.locator("main .command").allTextContents()).not.toContainEqual(
+      expect.stringMatching(/creel (?:disable|update|permissions)/),
+    );
     const row = (key: string) => page.getByRole("row").filter({ has: page.getByRole("cell", { name: key, exact: true }) });
     await row("kv")
       .getByText(/1 use, (?:now|\d+ s ago)/)
@@ -269,6 +275,8 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     const escaped = String.raw`<img src=x onerror="alert(1)"><script>alert(2)</script>\u{202e}gnp.exe\u{2066}\u{1b}[31m`;
     const words = `1.0 MB → 16.0 MBfull+15.0 MB+163${escaped}in index.ts:11 all.push(${escaped});`;
     expect([text, elements, trouble]).toEqual([`What the memory is full of${words}`, 0, []]);
+    await show(page, "#/incidents?kind=replaced");
+    await page.locator(".events li", { hasText: "The cell of full was rebuilt" }).locator(`a[href="#/run/${runId}"]`).waitFor();
   });
 
   it("a hostile approval is text on its card: title, description, tool, parameters and their names; and what is shown is what runs", async () => {
@@ -386,9 +394,10 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.locator(".row").first().waitFor();
     await page.keyboard.press("?");
     await page.getByLabel("keys").waitFor();
+    expect(await page.getByLabel("keys").textContent()).toContain("find");
   });
 
-  it("every view fits into 400 pixels, in light and in dark", async () => {
+  it("every view fits into 400 pixels, in light and in dark, with all of the navigation, the state and whole times in sight", async () => {
     const { runId } = await run({ bad: true, long: "word ".repeat(200), unbroken: "x".repeat(500) });
     const backgrounds: string[] = [];
     for (const colorScheme of ["light", "dark"] as const) {
@@ -408,7 +417,11 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
         await show(page, `#/${view}`);
         await page.locator("main > *").first().waitFor();
         expect([view, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([view, 400]);
+        expect([view, ...(await page.evaluate(outOfSight))]).toEqual([view]);
       }
+      await show(page, "#/runs");
+      await page.locator(".row time").first().waitFor();
+      expect(await page.locator(".row time").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)).toBe(0);
       backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
     }
     expect(new Set(backgrounds).size).toBe(2);
@@ -471,8 +484,26 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
         Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
         document.dispatchEvent(new Event("visibilitychange"));
       }, isHidden);
+    // A run in flight is asked about once a second while its page is shown.
+    const waiting = run({}, "web_search");
+    await expect.poll(() => host.pendingApprovals(), { timeout: 10_000 }).toHaveLength(1);
+    const [{ id, digest, runId: inFlight }] = (await host.pendingApprovals()) as [PendingApproval];
+    await show(page, `#/run/${inFlight}`);
+    await page.locator(".run-head").getByText("running", { exact: true }).waitFor();
     const requests: string[] = [];
+    await hide(true);
+    // One that was under way is let through.
+    await page.waitForLoadState("networkidle");
     page.on("request", (request) => requests.push(request.url()));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(requests).toEqual([]);
+    await host.answerApproval({ id, digest, decision: "deny" });
+    await waiting;
+    await hide(false);
+    await page.locator(".run-head").getByText("block", { exact: true }).waitFor();
+    await show(page, "#/runs");
+    await page.locator(".row").first().waitFor();
+    requests.length = 0;
     await hide(true);
     await expect.poll(() => server.openPages, { timeout: 10_000 }).toBe(0);
     const [before, { runId }] = [pulls.mock.calls.length, await run()];
@@ -490,6 +521,17 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.getByText(`${700 - LIMITS.report.runs} runs ended while this page was away or too slow`).waitFor();
   });
 });
+
+/** In the page: what of the navigation a person would have to scroll to. */
+function outOfSight(): string[] {
+  const parts = [...document.querySelectorAll("nav a, nav .state")];
+  const isSeen = (part: InPage): boolean => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return left >= 0 && right <= innerWidth && part.contains(found);
+  };
+  return parts.length === 9 ? parts.filter((part) => !isSeen(part)).map((part) => part.textContent) : [`${parts.length} parts`];
+}
 
 async function metric(page: Page, name: string): Promise<number> {
   const cdp = await page.context().newCDPSession(page);

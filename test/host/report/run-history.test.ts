@@ -26,6 +26,12 @@ const PLUGINS = [
 ];
 const tool = (params: object) => ({ toolName: "exec", params: params as Record<string, unknown> });
 
+/** How many are in flight, and how many have ended. */
+const kinds = (runs: readonly { readonly wallMs?: number }[]): number[] => {
+  const ended = runs.filter(({ wallMs }) => wallMs !== undefined).length;
+  return [runs.length - ended, ended];
+};
+
 describe("recent runs", () => {
   let host: Host;
   beforeAll(async () => {
@@ -68,6 +74,18 @@ describe("recent runs", () => {
     const [slow, quick] = run!.calls;
     expect(slow!.plugin).toBe("slow");
     expect(quick!.startMs).toBeLessThan(slow!.startMs! + slow!.wallMs);
+  });
+
+  it("runs in flight leave half of the limit to those that have ended, and take what these leave", async () => {
+    for (let n = 0; n < 6; n++) await host.run("before_tool_call", tool({}));
+    const running = Array.from({ length: 8 }, () => host.run("before_tool_call", tool({ wait: true })));
+    expect(kinds(await host.runs({ limit: 5 }))).toEqual([3, 2]);
+    const { seq } = (await host.runs({ limit: 9 })).at(-1)!;
+    const latest = (await host.runs()).find(({ wallMs }) => wallMs !== undefined);
+    expect(latest!.seq).toBeGreaterThan(seq);
+    expect(kinds(await host.runs({ limit: 5, since: latest!.seq }))).toEqual([5, 0]);
+    expect(kinds(await host.runs({ limit: 5, decision: "pass" }))).toEqual([0, 5]);
+    await Promise.all(running);
   });
 
   it("a run in flight is listed first, without an end, and found by its id", async () => {
@@ -199,5 +217,5 @@ it("a host that was joined over the socket gives the same", async () => {
   const { host, plugins, hooks } = await joined.stats();
   expect(host).toBe(server.host.id);
   expect(plugins.map(({ plugin }) => plugin)).toEqual(["gate", "slow", "quick"]);
-  expect(hooks.find(({ hook }) => hook === "before_tool_call")!.runs).toEqual({ pass: 0, block: 1 });
+  expect(hooks.find(({ hook }) => hook === "before_tool_call")!.runs).toEqual({ pass: 0, block: 1, aborted: 0 });
 });

@@ -30,7 +30,7 @@ export const explain = defineVerb({
     "creel explain h5e81f140-17 --json | jq '.run.calls[] | {plugin, status, returned}'",
   ],
   prints:
-    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where, or `unknown`: why neither can be told; without a run, a list of the last 20 `run`s that --plugin and --since select",
+    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where, or `unknown`: why neither can be told; `live`, if a host that runs here remembers the run: `wallMs`, `activateMs`, `logs`, `caused`, `causedBy`, and of each of its `calls` the `startMs`, `lane` and `attempt`; without a run, a list of the last 20 `run`s that --plugin and --since select",
   exits: { ok: "the run was found", failed: "neither the audit log nor a host that runs here has it" },
   async run({ values, positionals, isJson, out, err }) {
     const [runId, extra] = positionals;
@@ -62,18 +62,21 @@ export const explain = defineVerb({
       const [last] = runId === "last" ? await lastRuns(log, chosen, 1) : [];
       const logged = last ?? (await findRun(log, runId).catch(unlessUnknown));
       const { liveRun } = await import("../../explain/live-run.ts");
-      const live = logged instanceof CreelError ? await liveRun(runId, values) : undefined;
+      const found = await liveRun(logged instanceof CreelError ? runId : logged.runId, values);
+      // What the log has of a run is what happened then; budgets of the host are today's.
+      const live = logged instanceof CreelError ? found : undefined;
       const run = live?.run ?? logged;
       if (run instanceof CreelError) throw run;
       const states = await around(log, run);
       const why = live?.why ?? whyOf(run);
+      const installed = await state.read();
       const { grantAdvice } = await import("../../explain/grant-advice.ts");
-      const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, tell)];
+      const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, { tell, isInstalled: (id) => installed.has(id) })];
       const { blamesOf } = await import("../../profile/blame.ts");
       const { profile, memory, unknown } = values["no-profile"] ? {} : await blamesOf(run, project);
-      if (isJson) out.line(printable({ run, why, advice, around: states, profile, memory, unknown }, 2));
+      if (isJson) out.line(printable({ run, why, advice, around: states, profile, memory, unknown, live: found?.live }, 2));
       else {
-        explainPage(run, why, advice, states, out);
+        explainPage(run, why, advice, states, out, found?.live);
         if (profile) {
           const { cpuLines } = await import("../../profile/page.ts");
           out.line();

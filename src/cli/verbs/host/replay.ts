@@ -29,7 +29,7 @@ export const replay = defineVerb({
     "creel replay --bisect h1a2b3c4d-17",
   ],
   prints:
-    "the report: `runs`, `hooks`, `changes` (a list with `hook`, `before`, `after`, `count`), `differences` (a list with `runId`, `hook`, `at`, `event`, `before`, `after`), `skipped`, `unstable`, `failures`; with --bisect: `verdict`, `recorded`, `plugins`, `without`, `runs`",
+    "the report: `runs`, `hooks`, `changes` (a list with `hook`, `before`, `after`, `count`), `differences` (a list with `runId`, `hook`, `at`, `event`, `before`, `after`), `skipped`, `unstable`, `failures`; with --bisect: `verdict`, `recorded`, `plugins`, `without`, `rewritten`, `runs`, `words`",
   exits: { ok: "no decision differs, or with --bisect, the plugins were named", failed: "decisions differ, or nothing was recorded" },
   async run({ values, isJson, out, err }) {
     const { findProject } = await import("../../plugins/project.ts");

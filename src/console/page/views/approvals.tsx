@@ -1,14 +1,14 @@
 /**
  * The page: approvals that wait, to be answered here. A button answers the approval that is shown on its card and no other: the request
- * names its id and the digest of the parameters. It is armed half a second after the card appeared, so that a click meant for something
- * else decides nothing.
+ * names its id and the digest of the parameters. All buttons are armed half a second after anything moved them, so that a click meant for
+ * something else, or for a card that has just slid away, decides nothing.
  */
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ApprovalReceipt, LedgerEntry, PendingApproval } from "../../../protocol/live-report.ts";
 import { rpc } from "../connection.ts";
 import { Act, Badge, Command, Empty, Json, PluginLink, RunLink, Section, T } from "../parts.tsx";
-import { approvals, incidents, mayAct, now } from "../store.ts";
+import { approvals, away, connection, dropped, incidents, mayAct, missed, now } from "../store.ts";
 import { ago, ms } from "../text.ts";
 
 const ARMED_AFTER_MS = 500;
@@ -26,7 +26,24 @@ interface Remembered {
 /** What became of the latest answers, for a person who looks at the place where the card was. */
 const receipts = signal<readonly { readonly id: string; readonly text: string; readonly isGood: boolean }[]>([]);
 
+/** Nothing has moved the cards for half a second. SECURITY: test/console/page/approvals.test.ts */
+function useArmed(): boolean {
+  // What is above a card moves it: other cards, receipts, a banner.
+  const arrangement = JSON.stringify([
+    approvals.value.map(({ id, digest }) => [id, digest]),
+    receipts.value.map(({ id }) => id),
+    [connection.value, away.value, missed.value > 0, dropped.value > 0],
+  ]);
+  const armed = useSignal("");
+  useEffect(() => {
+    const timer = setTimeout(() => (armed.value = arrangement), ARMED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [armed, arrangement]);
+  return armed.value === arrangement;
+}
+
 export function Approvals() {
+  const isArmed = useArmed();
   const always = useSignal<readonly Remembered[]>([]);
   const ledger = useSignal<readonly LedgerEntry[]>([]);
   const load = async (): Promise<void> => {
@@ -50,7 +67,7 @@ export function Approvals() {
       ) : (
         <div class="cards">
           {approvals.value.map((pending) => (
-            <Card key={`${pending.id}${pending.digest}`} pending={pending} />
+            <Card key={`${pending.id}${pending.digest}`} pending={pending} isArmed={isArmed} />
           ))}
         </div>
       )}
@@ -108,13 +125,8 @@ export function Approvals() {
   );
 }
 
-function Card({ pending }: { readonly pending: PendingApproval }) {
+function Card({ pending, isArmed }: { readonly pending: PendingApproval; readonly isArmed: boolean }) {
   const { id, runId, toolName, agentId, params, requests, changes, allowed, askedAt, expiresAt, isCut } = pending;
-  const isArmed = useSignal(false);
-  useEffect(() => {
-    const timer = setTimeout(() => (isArmed.value = true), ARMED_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [isArmed]);
   const left = expiresAt - now.value;
   return (
     <article class="card" data-approval={id}>
@@ -165,7 +177,7 @@ function Card({ pending }: { readonly pending: PendingApproval }) {
               key={decision}
               text={NAMES[decision]}
               tone={decision === "deny" ? "danger" : decision === "allow-once" ? "primary" : ""}
-              disabled={!isArmed.value}
+              disabled={!isArmed}
               work={() => answer(pending, decision)}
             />
           ))}

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Badge, Empty, PluginLink, Section, T } from "../parts.tsx";
 import { href } from "../route.ts";
 import { RunList } from "../run-list.tsx";
-import { approvals, flying, incidents, now, plugins, runs, runsVersion, samples, stats } from "../store.ts";
+import { approvals, incidents, now, plugins, runs, runsVersion, samples, stats } from "../store.ts";
 import { ago, bytes, count, ms, percent, rate } from "../text.ts";
 import { incidentWords } from "../incident-words.ts";
 import { Spark } from "../plot.tsx";
@@ -30,7 +30,11 @@ export function Overview() {
         <Tile name="runs per second" value={rate(last?.runs)} plot={samples.value.map(({ runs: perSecond }) => perSecond)} />
         <Tile name="stopped per second" value={rate(last?.stopped)} plot={samples.value.map(({ stopped }) => stopped)} />
         <Tile name="p99 of a run" value={ms(last?.p99)} plot={samples.value.map(({ p99 }) => p99 ?? 0)} />
-        <Tile name="in flight" value={String(flying.value.length)} plot={samples.value.map(({ inFlight }) => inFlight)} />
+        <Tile
+          name="in flight"
+          value={stats.value === undefined ? "–" : stats.value.inFlight.toLocaleString("en")}
+          plot={samples.value.map(({ inFlight }) => inFlight)}
+        />
         <Tile name="memory, all processes" value={bytes(last?.rss)} plot={samples.value.map(({ rss }) => rss)} />
         <Tile name="event loop p99" value={ms(stats.value?.eventLoop.p99Ms)} plot={samples.value.map(({ loopP99 }) => loopP99)} />
       </div>

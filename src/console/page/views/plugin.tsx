@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { PERMISSION_TABLE } from "../../../protocol/config/permission-table.ts";
 import type { PermissionAbout } from "../../../protocol/config/permission-table.ts";
+import { disableKey, permissionsKey } from "../../../text/plugin-keys.ts";
 import { rpc } from "../connection.ts";
 import { Act, Badge, Command, Empty, Fields, Section, T } from "../parts.tsx";
 import { href } from "../route.ts";
@@ -68,7 +69,7 @@ export function Plugin({ id }: { readonly id: string }) {
         refused={measured?.refusals ?? {}}
         fetched={measured?.fetches ?? {}}
       />
-      <WhatIf plugin={id} />
+      <WhatIf plugin={id} isInstalled={report.isInstalled} />
       <Section title="State">
         <Fields
           rows={[
@@ -112,7 +113,19 @@ export function Plugin({ id }: { readonly id: string }) {
   );
 }
 
-function Switches({ report: { id, status, circuit } }: { readonly report: Report }) {
+/** What the commands do for installed plugins, creel.json does for the others. */
+function InConfig({ name }: { readonly name: string }) {
+  return (
+    <span class="quiet">
+      <code>
+        <T text={name} max={200} />
+      </code>{" "}
+      in creel.json
+    </span>
+  );
+}
+
+function Switches({ report: { id, status, circuit, isInstalled } }: { readonly report: Report }) {
   if (!mayAct.value) return <p class="quiet">This console may look, not act.</p>;
   const isHeld = status === "quarantined" || circuit.state !== "closed";
   return (
@@ -125,8 +138,14 @@ function Switches({ report: { id, status, circuit } }: { readonly report: Report
       {status !== "disabled" && <Act text="Reload" work={() => rpc("reload", { plugin: id })} />}
       {isHeld && <Act text="Release" work={() => rpc("release", { plugin: id })} />}
       <span class="quiet">until the host restarts; for good:</span>
-      <Command text={`creel ${status === "disabled" ? "enable" : "disable"} ${id}`} />
-      <Command text={`creel update ${id}`} />
+      {isInstalled ? (
+        <>
+          <Command text={`creel ${status === "disabled" ? "enable" : "disable"} ${id}`} />
+          <Command text={`creel update ${id}`} />
+        </>
+      ) : (
+        <InConfig name={disableKey(id)} />
+      )}
     </p>
   );
 }
@@ -181,7 +200,9 @@ function Permissions({
                       : "not counted"}
                 </td>
                 <td class="num">
-                  {refusable.value === null || !mayUseTools.value ? (
+                  {!report.isInstalled ? (
+                    <InConfig name={permissionsKey(report.id)} />
+                  ) : refusable.value === null || !mayUseTools.value ? (
                     <Command text={`creel permissions revoke ${report.id} ${key}`} />
                   ) : (
                     <>
@@ -236,12 +257,19 @@ function Permissions({
       )}
       {hasAny(refused) && (
         <p class="problem">
-          Refused: <T text={listed(refused)} max={600} />. To grant: <Command text={`creel permissions grant ${report.id} <key>`} />
+          Refused: <T text={listed(refused)} max={600} />. To grant:{" "}
+          {report.isInstalled ? (
+            <Command text={`creel permissions grant ${report.id} <key>`} />
+          ) : (
+            <InConfig name={permissionsKey(report.id)} />
+          )}
         </p>
       )}
-      <p class="quiet">
-        The narrowest set it needs: <Command text={`creel permissions suggest ${report.id}`} />
-      </p>
+      {report.isInstalled && (
+        <p class="quiet">
+          The narrowest set it needs: <Command text={`creel permissions suggest ${report.id}`} />
+        </p>
+      )}
     </Section>
   );
 }

@@ -25,9 +25,7 @@ export function Rerun({ runId }: { readonly runId: string }) {
   const recorded = useSignal<object | null | undefined>(undefined);
   const text = useSignal("");
   const again = useSignal<{ readonly before: ToolVerdict; readonly after: ToolVerdict } | undefined>(undefined);
-  const cause = useSignal<{ readonly verdict: ToolVerdict; readonly plugins: string[]; readonly without: ToolVerdict } | undefined>(
-    undefined,
-  );
+  const cause = useSignal<{ readonly plugins: readonly string[]; readonly words: readonly string[] } | undefined>(undefined);
   const isTried = mayUseTools.value;
   useEffect(() => {
     if (!isTried) return;
@@ -73,17 +71,14 @@ export function Rerun({ runId }: { readonly runId: string }) {
       )}
       {cause.value && (
         <p class="bisected" role="status">
-          {cause.value.plugins.length === 0 ? (
-            "It happens without any plugin."
-          ) : (
-            <>
-              <Verdict verdict={{ decision: cause.value.verdict.decision }} /> is caused by{" "}
-              {cause.value.plugins.map((id) => (
-                <PluginLink key={id} id={id} />
-              ))}
-              ; without, <Verdict verdict={cause.value.without} />
-            </>
-          )}
+          {cause.value.words.map((sentence) => (
+            <span key={sentence}>
+              <T text={sentence} max={2_000} />.{" "}
+            </span>
+          ))}
+          {cause.value.plugins.map((id) => (
+            <PluginLink key={id} id={id} />
+          ))}
         </p>
       )}
     </Section>
@@ -127,14 +122,15 @@ export function Replayed({ report }: { readonly report: ToolReplay }) {
 }
 
 /** Of a plugin: recorded runs without it, and a newer version of it. */
-export function WhatIf({ plugin }: { readonly plugin: string }) {
+export function WhatIf({ plugin, isInstalled }: { readonly plugin: string; readonly isInstalled: boolean }) {
   const report = useSignal<ToolReplay | undefined>(undefined);
   const update = useSignal<Update | undefined>(undefined);
   if (!hasTools.value)
     return (
       <Section title="What if">
         <p>
-          <Command text={`creel replay --without ${plugin}`} /> <Command text={`creel update ${plugin} --dry-run --replay`} />
+          <Command text={`creel replay --without ${plugin}`} />{" "}
+          {isInstalled && <Command text={`creel update ${plugin} --dry-run --replay`} />}
         </p>
       </Section>
     );
@@ -143,7 +139,7 @@ export function WhatIf({ plugin }: { readonly plugin: string }) {
     <Section title="What if" aside="recorded runs, in a sandbox of its own">
       <p class="switches">
         <Act text="Without this plugin" work={async () => (report.value = await rpc("whatIf", { plugin }))} />
-        <Act text="Look for an update" work={async () => (update.value = await rpc("reviewUpdate", { plugin }))} />
+        {isInstalled && <Act text="Look for an update" work={async () => (update.value = await rpc("reviewUpdate", { plugin }))} />}
       </p>
       {report.value && <Replayed report={report.value} />}
       {update.value && <Reviewed plugin={plugin} update={update.value} />}

@@ -20,19 +20,26 @@ export function Run({ id }: { readonly id: string }) {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const load = async (): Promise<void> => {
+      clearTimeout(timer);
+      // A hidden tab asks nothing; it loads when it is shown.
+      if (document.hidden) return;
       try {
         const answer = await rpc<Shown | null>("run", { runId: id });
         if (isOver) return;
         found.value = answer;
         problem.value = "";
+        clearTimeout(timer);
         if (answer && answer.run.wallMs === undefined) timer = setTimeout(() => void load(), AGAIN_MS);
       } catch (error) {
         if (!isOver) problem.value = (error as Error).message;
       }
     };
     void load();
+    const seen = (): void => void load();
+    document.addEventListener("visibilitychange", seen);
     return () => {
       isOver = true;
+      document.removeEventListener("visibilitychange", seen);
       clearTimeout(timer);
     };
   }, [id, connection.value, hostId.value]);

@@ -35,7 +35,7 @@ export class CellSlot implements Slot {
     this.#turns = new CellTurns(spec, lane, {
       state: () => this.#state,
       loaded: (isDone, text) => this.#loaded(isDone, text),
-      replace: (status, why, culprit) => this.#replace(status, why, culprit),
+      replace: (status, why, culprit, run) => this.#replace(status, why, culprit, run),
     });
   }
 
@@ -187,11 +187,11 @@ export class CellSlot implements Slot {
   }
 
   /** The cell cannot be used any more: builds another, and answers what was pending in this one. */
-  #replace(status: StepStatus, why: string, culprit?: PendingCall): void {
+  #replace(status: StepStatus, why: string, culprit: PendingCall | undefined, run: number): void {
     if (this.#state === "loading") return this.#loaded(false, why);
     this.#state = "loading";
     this.#turns.release();
-    this.#lane.events.fault(this.#spec.cell, why);
+    this.#lane.events.fault(this.#spec.cell, run, why);
     // Later: a call that comes while these are answered waits for the new cell.
     setImmediate(() => this.load());
     this.#turns.settleReplaced(status, why, culprit);

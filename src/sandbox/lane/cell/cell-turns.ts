@@ -28,8 +28,8 @@ export interface TurnSlot {
   state(): SlotState;
   /** The plugin has finished loading, or failed to. */
   loaded(isDone: boolean, text: string): void;
-  /** The cell cannot be used any more; the culprit, if a call is one, gets this status. */
-  replace(status: StepStatus, why: string, culprit?: PendingCall): void;
+  /** The cell cannot be used any more; the culprit, if a call is one, gets this status. `run`: the cause of the turn; 0: none is known. */
+  replace(status: StepStatus, why: string, culprit: PendingCall | undefined, run: number): void;
 }
 
 export class CellTurns implements MailTurns {
@@ -161,13 +161,13 @@ export class CellTurns implements MailTurns {
   afterTurn(end: TurnEnd, cpuMs: number, spentUs: number, owner?: PendingCall, number = owner?.number ?? 0): void {
     switch (end.end) {
       case "cpu":
-        return this.replace("cpu", outOfCpu(cpuMs), owner);
+        return this.replace("cpu", outOfCpu(cpuMs), owner, number);
       case "timeout":
-        return this.replace(...overrun(cpuMs, spentUs, owner), owner);
+        return this.replace(...overrun(cpuMs, spentUs, owner), owner, number);
       case "memory":
-        return this.replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.spec.limits.heapMb }), owner);
+        return this.replace("memory", errorJson("ERR_CALL_MEMORY", { mb: this.spec.limits.heapMb }), owner, number);
       case "broken":
-        return this.replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner);
+        return this.replace("crashed", errorJson("ERR_CALL_REPLACED", { detail: end.detail }), owner, number);
       case "rejection":
         this.rejected(end.detail, number);
         return this.#readMail(this.cell!.drainMail());
@@ -188,8 +188,8 @@ export class CellTurns implements MailTurns {
     this.#readMail(this.cell!.mail());
   }
 
-  replace(status: StepStatus, why: string, culprit?: PendingCall): void {
-    this.#slot.replace(status, why, culprit);
+  replace(status: StepStatus, why: string, culprit?: PendingCall, number = culprit?.number ?? 0): void {
+    this.#slot.replace(status, why, culprit, causeOf(number));
   }
 
   /** The turn of this call is over without an answer: its wall clock starts. */
@@ -262,7 +262,7 @@ export class CellTurns implements MailTurns {
   #giveUp(call: PendingCall): void {
     this.calls.forget(call);
     if (!this.#isUp) return;
-    if (!this.cell!.abandon(call.number)) return this.replace("crashed", UNUSABLE);
+    if (!this.cell!.abandon(call.number)) return this.replace("crashed", UNUSABLE, undefined, call.number);
     this.fetchMail();
   }
 

@@ -17,7 +17,8 @@ export interface SlotEvents {
   opened(cell: number, isOk: boolean, loadMs: number, body: string): void;
   log(cell: number, level: string, run: number, text: string): void;
   request(cell: number, request: number, run: number, service: string, args: string): void;
-  fault(cell: number, why: string): void;
+  /** `run`: the cause of the turn; 0: none is known. */
+  fault(cell: number, run: number, why: string): void;
   /** The plugin has a volume: the host must send its files before the cell can be built. */
   volume(cell: number): void;
   /** CPU time since the last report, and how long the cell kept its neighbours waiting meanwhile. */

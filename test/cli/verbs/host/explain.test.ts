@@ -93,13 +93,14 @@ describe("about an installed plugin", () => {
     expect(ofJudge).toMatch(/^ 2 {2}judge +ok {2}← decided\n/);
     expect(ofJudge).toMatch(/saw +\{\n +"toolName": "exec",\n +"params": \{\n[^}]+"rewritten": true,/);
     expect(out).toContain("(worker changed it before)");
-    expect(out).toContain(`    creel disable judge ${project.join(" ")}\n`);
+    // The gateway named it: there is no command for it.
+    expect(out.replaceAll(/\s+/g, " ")).toContain("set plugins.entries.judge.enabled to false in creel.json");
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(90);
     const { out: json } = await creelHere("explain", ids.rewrites!, "--json", ...project);
     expect(JSON.parse(json)).toMatchObject({
       run: { runId: ids.rewrites, decision: "block", by: "judge", calls: [{ plugin: "worker", changed: ["params"] }, { plugin: "judge" }] },
       why: "judge returned block: true; it was blocked.",
-      advice: [{ command: null }, { command: `creel disable judge ${project.join(" ")}` }],
+      advice: [{ command: null }, { command: null }],
       around: [],
     });
   });
@@ -305,13 +306,20 @@ const failedCall = (status: string, message: string) =>
   ({ plugin: "judge", status, budget: {}, error: { code: "ERR_CALL_FAILED", message } }) as unknown as AuditCall;
 const blocked = (one: AuditCall) =>
   ({ hook: "before_tool_call", decision: "block", by: "judge", failure: "closed", calls: [one] }) as unknown as AuditRun;
-const telling = (...words: string[]) => `creel ${words.join(" ")}`;
+const telling = { tell: (...words: string[]) => `creel ${words.join(" ")}`, isInstalled: () => true };
 
 describe("advice", () => {
   it("names no permission that only the plugin's own text names: what it may do is shown instead", () => {
     const advice = adviceOf(blocked(failedCall("failed", "fetch from https://evil.example is not granted to judge")), telling);
     expect(advice.map(({ command }) => command)).toContain("creel permissions show judge");
     expect(JSON.stringify(advice)).not.toContain("evil");
+  });
+
+  it("names the key of creel.json for a plugin that was not installed, and no command that would fail", () => {
+    const advice = adviceOf(blocked(failedCall("failed", "x")), { ...telling, isInstalled: () => false });
+    expect(advice.map(({ command }) => command)).toEqual(["creel inspect judge", null, null]);
+    const text = advice.map((one) => one.text).join("\n");
+    for (const key of ["plugins.entries.judge.permissions", "plugins.entries.judge.enabled"]) expect(text).toContain(key);
   });
 
   it("says how a plugin gets out of quarantine", () => {
