@@ -153,9 +153,9 @@ describe.runIf(hasPty)("an installation that would allow unencrypted traffic", (
   });
 });
 
-async function granted(keys: string[], answers: readonly (readonly [string, string | ((screen: Screen) => void)])[]) {
+async function granted(keys: string[], answers: readonly (readonly [string, string | ((screen: Screen) => void)])[], path = weather()) {
   const project = home();
-  await operator(join(project, "state")).install(weather(), []);
+  await operator(join(project, "state")).install(path, []);
   const screen = creelAt(project, "permissions", "grant", "weather", ...keys);
   for (const [question, answer] of answers) {
     await screen.shows(question);
@@ -182,6 +182,12 @@ describe.runIf(hasPty)("a grant at a terminal", () => {
       'the plugin never requested it; did you mean "fetch:https://api.example.com"?; it allows unencrypted connections',
     );
     expect(await granted([wrong], [[SECOND, "y\r"]])).toMatchObject({ code: 0, grants: { fetch: [{ origin: "http://api.exmple.com" }] } });
+  });
+
+  it("that only the scan of its code found was never asked for, and needs a second yes, too", async () => {
+    const scanned = (): string => pluginFolder({ id: "weather" }, `export default (api) => { api.on("agent_end", () => api.kv.get("town")); };`);
+    expect(await granted(["kv"], [["the plugin never requested it", "\r"]], scanned())).toMatchObject({ code: 1, grants: {} });
+    expect(await granted(["kv"], [[SECOND, "y\r"]], scanned())).toMatchObject({ code: 0, grants: { kv: true } });
   });
 
   it.each(WAYS)("that is left by %s changes nothing, and the exit code is 130", async (name, leave) => {

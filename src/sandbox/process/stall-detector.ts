@@ -66,8 +66,8 @@ export function startStallDetector(
   for (const laneStatus of laneStatuses) setCpuPressure(laneStatus, cpuPressure);
   let timer: NodeJS.Timeout | undefined;
   let isTight = false;
-  /** The last growth that was reported, by lane. */
-  const reported: number[] = [];
+  /** The last growth that was reported, by lane: of the cell that took most, and of the others. */
+  const reported: { readonly bytes: number; readonly others: number }[] = [];
 
   const look = (): void => {
     const before = turns;
@@ -148,8 +148,9 @@ export function startStallDetector(
 
   const notifyGrowth = (lane: number, laneStatus: SharedArrayBuffer): void => {
     const growth = growthOf(laneStatus);
-    if (!growth || growth.bytes === reported[lane]) return;
-    reported[lane] = growth.bytes;
+    const last = reported[lane];
+    if (!growth || (growth.bytes === last?.bytes && growth.others === last.others)) return;
+    reported[lane] = growth;
     notify({ kind: "grown", lane, ...growth });
   };
 
