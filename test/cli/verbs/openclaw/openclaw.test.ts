@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { moveSourceOf, policyAnswer } from "../../../../src/cli/openclaw/policy.ts";
 import { readShim } from "../../../../src/openclaw/shim-files.ts";
+import { openState } from "../../../../src/state/state.ts";
 import { NATIVE } from "../../../openclaw/support/native-plugins.ts";
 import { CACHE } from "../../../support/creel.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
@@ -262,6 +263,27 @@ describe("creel openclaw", () => {
       expect(await move(join(root, "newer"))).toMatchObject({ id: "guard", outcome: "moved" });
       expect(readShim(config().load.paths.at(-1)!)?.native?.dir).toBe(join(root, "extensions/guard"));
       expect((await creel("back", "guard")).out).toContain("guard is native again");
+    },
+  );
+
+  it(
+    "plan says what a plugin may be granted, and a move grants that only by name",
+    { timeout: 120_000 },
+    async () => {
+      for (const [flags, grants] of [
+        [[], {}],
+        [["--grant", "session:patch", "--unasked"], { session: ["patch"] }],
+      ] as const) {
+        const { root, creel } = world();
+        write(join(root, "extensions/looper"), NATIVE.looper);
+        const [plan] = rowsOf(await creel("plan", "looper", "--json"));
+        expect(plan).toMatchObject({ id: "looper", canMove: true, permissions: ["session:patch"] });
+        expect((await creel("plan", "looper")).out).toContain("may be granted: session:patch");
+        const installed = () => openState(join(root, "state")).read();
+        expect((await installed()).size).toBe(0);
+        expect((await creel("move", "looper", "--json", "--accept", plan!.digest, ...flags)).code).toBe(0);
+        expect((await installed()).get("looper")?.grants).toEqual(grants);
+      }
     },
   );
 
