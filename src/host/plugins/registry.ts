@@ -151,7 +151,7 @@ export class Registry {
   setUnknown(plugin: Plugin, home: Home, absent: CallError): void {
     this.#byPlugin.delete(plugin);
     this.#absent.add(plugin);
-    this.#unknown.set(plugin, this.#standIn(plugin, home, Object.values(this.#hooks)[0]!, absent));
+    this.#unknown.set(plugin, this.#substitute(plugin, home, Object.values(this.#hooks)[0]!, absent));
     this.#changed();
   }
 
@@ -222,7 +222,7 @@ export class Registry {
       const detail = `it is required, was accepted with "${key}", and has not registered it`;
       diagnostics.push(detail);
       return {
-        ...this.#standIn(plugin, home, hook, ownError("ERR_CALL_REFUSED", { detail })),
+        ...this.#substitute(plugin, home, hook, ownError("ERR_CALL_REFUSED", { detail })),
         key,
         order: 0,
         priority: options.priority ?? 0,
@@ -231,7 +231,7 @@ export class Registry {
   }
 
   /** A handler in the place of one that cannot be called. */
-  #standIn(plugin: Plugin, home: Home, hook: AnyHook, absent: CallError): Handler {
+  #substitute(plugin: Plugin, home: Home, hook: AnyHook, absent: CallError): Handler {
     return {
       plugin,
       home,
