@@ -168,6 +168,7 @@ async function granted(keys: string[], answers: readonly (readonly [string, stri
 }
 
 describe.runIf(hasPty)("a grant at a terminal", () => {
+  const SCANNED = pluginFolder({ id: "weather" }, `export default (api) => { api.on("agent_end", () => api.kv.get("town")); };`);
   const SECOND = "Grant it anyway? [y/N] ";
 
   it("that was asked for needs no second yes", async () => {
@@ -185,9 +186,10 @@ describe.runIf(hasPty)("a grant at a terminal", () => {
   });
 
   it("that only the scan of its code found was never asked for, and needs a second yes, too", async () => {
-    const scanned = (): string => pluginFolder({ id: "weather" }, `export default (api) => { api.on("agent_end", () => api.kv.get("town")); };`);
-    expect(await granted(["kv"], [["the plugin never requested it", "\r"]], scanned())).toMatchObject({ code: 1, grants: {} });
-    expect(await granted(["kv"], [[SECOND, "y\r"]], scanned())).toMatchObject({ code: 0, grants: { kv: true } });
+    const { code, grants, shown } = await granted(["kv"], [[SECOND, "\r"]], SCANNED);
+    expect([code, grants]).toEqual([1, {}]);
+    expect(shown).toContain("kv: the plugin never requested it");
+    expect(await granted(["kv"], [[SECOND, "y\r"]], SCANNED)).toMatchObject({ code: 0, grants: { kv: true } });
   });
 
   it.each(WAYS)("that is left by %s changes nothing, and the exit code is 130", async (name, leave) => {

@@ -4,6 +4,7 @@ import { shim } from "../../src/openclaw/bridge.ts";
 import { putInstalled } from "../support/installed.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { factsOf, gateway, hook, sdk } from "./support/fake-gateway.ts";
+import type { Fake } from "./support/fake-gateway.ts";
 
 interface Answer {
   readonly params?: object;
@@ -25,7 +26,7 @@ const BODIES = {
 async function two(first: keyof typeof BODIES, second: keyof typeof BODIES) {
   const stateDir = folder({}, QUICK);
   const hooks = [{ hook: "before_tool_call", priority: 0 }];
-  const fakes: ReturnType<typeof gateway>[] = [];
+  const fakes: Fake[] = [];
   for (const [id, what] of Object.entries({ first, second })) {
     const source = `export default (api) => { api.on("before_tool_call", (event) => { ${BODIES[what]} }); };`;
     await putInstalled(stateDir, id, source, { hooks });
@@ -37,13 +38,18 @@ async function two(first: keyof typeof BODIES, second: keyof typeof BODIES) {
   const call = async (ids: object, n = 1): Promise<Answer[]> => {
     const answers: Answer[] = [];
     for (const handler of handlers) {
-      const answer = (await handler({ toolName: "exec", params: { n }, ...ids }, { toolName: "exec", sessionKey: "main" })) as Answer | undefined;
+      const answer = (await handler({ toolName: "exec", params: { n }, ...ids }, { toolName: "exec", sessionKey: "main" })) as
+        | Answer
+        | undefined;
       answers.push(answer ?? {});
       if (answer?.block === true) break;
     }
     return answers;
   };
-  return { call, heard: (what: string) => expect.poll(() => fakes.flatMap(({ lines }) => lines).join("\n")).toContain(what) };
+  const heard = async (what: string): Promise<void> => {
+    await expect.poll(() => fakes.flatMap(({ lines }) => lines).join("\n")).toContain(what);
+  };
+  return { call, heard };
 }
 
 const ID = { runId: "r", toolCallId: "c" };
@@ -52,15 +58,18 @@ describe("a tool call that one sandboxed plugin has asked about", () => {
   it.each([
     ["asks about it, too", "asks", '"second" asks the user about this call, and "first" asked'],
     ["changes its parameters", "changes", '"second" changes the parameters of this call, and "first" asked'],
-  ] as const)("is blocked in the name of both when another %s, and the first hears that its question is cancelled", async (_, what, said) => {
-    const { call, heard } = await two("asks", what);
-    const [asked, late] = await call(ID);
-    expect(asked!.requireApproval!.title).toBe("first asks");
-    expect(late).toEqual({ block: true, blockReason: expect.stringContaining(said) as string });
-    expect(late!.blockReason).toContain("To allow such calls, change the settings of one of the two");
-    await heard("first heard cancelled");
-    if (what === "asks") await heard("second heard cancelled");
-  });
+  ] as const)(
+    "is blocked in the name of both when another %s, and the first hears that its question is cancelled",
+    async (_, what, said) => {
+      const { call, heard } = await two("asks", what);
+      const [asked, late] = await call(ID);
+      expect(asked!.requireApproval!.title).toBe("first asks");
+      expect(late).toEqual({ block: true, blockReason: expect.stringContaining(said) as string });
+      expect(late!.blockReason).toContain("To allow such calls, change the settings of one of the two");
+      await heard("first heard cancelled");
+      if (what === "asks") await heard("second heard cancelled");
+    },
+  );
 
   it("is blocked without an id, too", async () => {
     const { call } = await two("asks", "asks");

@@ -103,7 +103,12 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
       ? scene.plugins.filter(({ state }) => state === "native")
       : names.map((name) => found(scene, name) ?? sourceOf(name));
   const results: (Moved | { readonly id: string; readonly error: CreelError })[] = [];
-  const consent = consentOf(values, { verb: "install", isJson, isOneOfMany: chosen.length > 1, outcome: () => leftAt(scene, chosen, results) });
+  const consent = consentOf(values, {
+    verb: "install",
+    isJson,
+    isOneOfMany: chosen.length > 1,
+    outcome: () => leftAt(scene, chosen, results),
+  });
   const ask: InstallOptions["decide"] = async (review, digest) => {
     if (!isJson) reviewPage(review, digest, out);
     const decision = await decide(review, digest, (await project.state.read()).get(review.id), consent, out);

@@ -214,8 +214,8 @@ export class Watchdog {
     if (bytes < memoryBytes * tightMemory) return { why };
     const lasting = this.#lasting().map(({ turn }) => turn);
     const culprit = this.#growth.culprit(bytes, lasting, memoryBytes * (1 - tightMemory) * growthShare);
-    const used = { mb: Math.round(bytes / 2 ** 20), limit: Math.round(memoryBytes / 2 ** 20) };
-    return { why: errorMessage("ERR_SANDBOX_KILLED", { detail: why, ...used }), ...culprit };
+    const [mb, limit] = [Math.round(bytes / 2 ** 20), Math.round(memoryBytes / 2 ** 20)];
+    return { why: errorMessage("ERR_SANDBOX_KILLED", { detail: why, mb, limit }), ...culprit };
   }
 
   #replace(diagnosis: Diagnosis): void {

@@ -33,8 +33,13 @@ describe("a grant", () => {
   });
 
   it("of what only the scan of the code found was never asked for", () => {
-    const found = (["manifest", "hooks", "scan"] as const).map((from) => ({ from, key: { manifest: "kv", hooks: "prompt", scan: "env:TOKEN" }[from] }));
-    expect(concernsOf(["kv", "prompt", "env:TOKEN"], requestedKeys(found), undefined)).toMatchObject([{ key: "env:TOKEN", isUnasked: true }]);
+    const found = (["manifest", "hooks", "scan"] as const).map((from) => ({
+      from,
+      key: { manifest: "kv", hooks: "prompt", scan: "env:TOKEN" }[from],
+    }));
+    expect(concernsOf(["kv", "prompt", "env:TOKEN"], requestedKeys(found), undefined)).toMatchObject([
+      { key: "env:TOKEN", isUnasked: true },
+    ]);
   });
 
   it("that is nearly what was asked for is told apart by a did-you-mean", () => {

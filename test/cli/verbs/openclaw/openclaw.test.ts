@@ -219,7 +219,9 @@ describe("creel openclaw", () => {
       await second.shows("Install it? [y]es, [N]o: ");
       second.type(CTRL_C);
       expect([await second.ended, state()]).toEqual([130, "native"]);
-      const [, accepted, command] = /but not yet loaded by OpenClaw: (.*)\. To finish, run: creel openclaw (.*)$/.exec(second.text().trimEnd())!;
+      const [, accepted, command] = /but not yet loaded by OpenClaw: (.*)\. To finish, run: creel openclaw (.*)$/.exec(
+        second.text().trimEnd(),
+      )!;
       expect([accepted, command!.startsWith("move guard --config ")]).toEqual(["guard", true]);
       expect([(await creel("move", "guard")).code, state()]).toEqual([0, "sandboxed"]);
     },
@@ -266,26 +268,22 @@ describe("creel openclaw", () => {
     },
   );
 
-  it(
-    "plan says what a plugin may be granted, and a move grants that only by name",
-    { timeout: 120_000 },
-    async () => {
-      for (const [flags, grants] of [
-        [[], {}],
-        [["--grant", "session:patch", "--unasked"], { session: ["patch"] }],
-      ] as const) {
-        const { root, creel } = world();
-        write(join(root, "extensions/looper"), NATIVE.looper);
-        const [plan] = rowsOf(await creel("plan", "looper", "--json"));
-        expect(plan).toMatchObject({ id: "looper", canMove: true, permissions: ["session:patch"] });
-        expect((await creel("plan", "looper")).out).toContain("may be granted: session:patch");
-        const installed = () => openState(join(root, "state")).read();
-        expect((await installed()).size).toBe(0);
-        expect((await creel("move", "looper", "--json", "--accept", plan!.digest, ...flags)).code).toBe(0);
-        expect((await installed()).get("looper")?.grants).toEqual(grants);
-      }
-    },
-  );
+  it("plan says what a plugin may be granted, and a move grants that only by name", { timeout: 120_000 }, async () => {
+    for (const [flags, grants] of [
+      [[], {}],
+      [["--grant", "session:patch", "--unasked"], { session: ["patch"] }],
+    ] as const) {
+      const { root, creel } = world();
+      write(join(root, "extensions/looper"), NATIVE.looper);
+      const [plan] = rowsOf(await creel("plan", "looper", "--json"));
+      expect(plan).toMatchObject({ id: "looper", canMove: true, permissions: ["session:patch"] });
+      expect((await creel("plan", "looper")).out).toContain("may be granted: session:patch");
+      const installed = () => openState(join(root, "state")).read();
+      expect((await installed()).size).toBe(0);
+      expect((await creel("move", "looper", "--json", "--accept", plan!.digest, ...flags)).code).toBe(0);
+      expect((await installed()).get("looper")?.grants).toEqual(grants);
+    }
+  });
 
   it(
     "move --all takes every plugin, status and doctor tell of drift, and a mistyped id fetches nothing",
