@@ -230,6 +230,7 @@ export class RunDispatcher {
       later: undefined,
       fanned: undefined,
       asked: undefined,
+      cost: undefined,
       askedMs: undefined,
     };
   }

@@ -1095,6 +1095,12 @@ export const LIMITS = {
     descriptionChars: 512,
     /** More requests than a person reads in one question. A call with more is blocked. */
     requests: 16,
+    /**
+     * Parameters that one plugin changed after the first request, and values in one question that plugins made long: more than a person reads,
+     * and past the second number copying the question takes the gateway longer than the run did. A call with more is blocked.
+     */
+    changes: 1_000,
+    values: 40_000,
     /** Parameters past this are not shown in the list of approvals that wait, and all of a list fit into one frame of `creel serve`. */
     shownBytes: 256 * 1024,
     listBytes: 8 * 1024 * 1024,
