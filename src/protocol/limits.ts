@@ -254,6 +254,12 @@ export const LIMITS = {
      * could share what one may not take.
      */
     sharesTogether: 0.5,
+    /**
+     * A plugin that takes more than its share of the slow lane without being called: so long it does nothing but answer calls, as long as an open
+     * breaker would keep it from everything. The time doubles up to the maximum each time.
+     */
+    restMs: 30_000,
+    maxRestMs: 600_000,
   },
   /** Polling a link for a moment instead of blocking on it. */
   poll: {
