@@ -1103,10 +1103,10 @@ export const LIMITS = {
     requests: 16,
     /**
      * Parameters that one plugin changed after the first request, and values in one question that plugins made long: more than a person reads,
-     * and past the second number copying the question takes the gateway longer than the run did. A call with more is blocked.
+     * and copying more takes the gateway over 50 ms. A call with more is blocked.
      */
     changes: 1_000,
-    values: 40_000,
+    values: 20_000,
     /** Parameters past this are not shown in the list of approvals that wait, and all of a list fit into one frame of `creel serve`. */
     shownBytes: 256 * 1024,
     listBytes: 8 * 1024 * 1024,

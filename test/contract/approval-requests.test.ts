@@ -285,7 +285,7 @@ contract("approval requests", (isolation) => {
       const values = LIMITS.call.resultValues - 100;
       const busy = plugin(
         "busy",
-        `for (let n = 0; n < 3; n++) api.on("before_tool_call", () => ({ params: { ["list" + n]: Array(${values}).fill(n) } }), { priority: 9 });`,
+        `for (let n = 0; n < 2; n++) api.on("before_tool_call", () => ({ params: { ["list" + n]: Array(${values}).fill(n) } }), { priority: 9 });`,
       );
       await using user = await asking(isolation, [busy, actor("a")], () => "allow-once");
       const outcome = await user.host.run("before_tool_call", toolCall({ a: asks("A") }), context);

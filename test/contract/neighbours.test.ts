@@ -14,6 +14,16 @@ const CHAT = { channelId: "chat" };
 const evil = (id: string, body: string) => plugin(id, `${SPIN} ${body}`);
 const BURST = `const tick = () => { spin(40); setTimeout(tick, 100); }; for (let i = 0; i < 60; i++) setTimeout(tick, 100);`;
 
+/** A plugin that is in the slow lane since a call of it did not end. */
+const clumsy = (id: string, body = "") =>
+  plugin(
+    id,
+    `${SPIN} ${body} api.on("before_tool_call", (event) => { if (event.params.n === "loop") for (;;); }, { matcher: ["${id}"] });`,
+  );
+const call = (host: Host, toolName: string, n = "") => host.run("before_tool_call", { toolName, params: { n } });
+
+const isRest = ({ plugin: id, why }: Facts["moved"]): boolean => id === "hog" && why.includes("rests for 30 s");
+
 interface Seen {
   readonly restarts: Facts["restart"][];
   readonly strikes: Facts["quarantine"][];
@@ -96,14 +106,6 @@ contract("neighbours", (isolation) => {
       });
   });
 
-  /** A plugin that is in the slow lane since a call of it did not end. */
-  const clumsy = (id: string, body = "") =>
-    plugin(
-      id,
-      `${SPIN} ${body} api.on("before_tool_call", (event) => { if (event.params.n === "loop") for (;;); }, { matcher: ["${id}"] });`,
-    );
-  const call = (host: Host, toolName: string, n = "") => host.run("before_tool_call", { toolName, params: { n } });
-
   it("who takes the slow lane's time without being called rests there, by name and without a strike; its calls and its neighbours go on", async () => {
     const hog = evil(
       "hog",
@@ -117,8 +119,7 @@ contract("neighbours", (isolation) => {
     const moves: Facts["moved"][] = [];
     host.on("moved", (fact) => moves.push(fact));
     await call(host, "victim", "loop");
-    const rests = ({ plugin: id, why }: Facts["moved"]) => id === "hog" && why.includes("rests for 30 s");
-    if (!moves.some(rests)) await next(host, "moved", rests);
+    if (!moves.some(isRest)) await next(host, "moved", isRest);
     // What was under way when the lane was told has been heard by then.
     await call(host, "wait");
     let ticks = 0;

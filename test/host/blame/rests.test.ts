@@ -11,7 +11,7 @@ const hog = () => ({ isResting: false, laneShare: new CpuShare(() => 0, LIMITS.l
 
 it("a plugin rests for its time, with what it took forgotten, and each rest is twice as long as the one before", () => {
   const [rests, plugin, other] = [new Rests(), hog(), hog()];
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   const lengths: number[] = [];
   for (let time = 0; time < 7; time++) {
     plugin.laneShare.charge(LIMITS.lane.shareMs * 1_000);
@@ -28,7 +28,7 @@ it("a plugin rests for its time, with what it took forgotten, and each rest is t
 
 it("a host that closes ends no rest later", () => {
   const rests = new Rests();
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   rests.begin(hog(), ended);
   rests.close();
   expect(vi.getTimerCount()).toBe(0);

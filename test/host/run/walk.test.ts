@@ -296,16 +296,18 @@ it("many short results after a long one, or to a long event, cost the gateway wh
   expect([event.e0, "k0" in event]).toEqual([1, false]);
 });
 
+/** A megabyte under a name of its own. */
+const megabyte = (at: number): StepAnswer =>
+  ok(JSON.stringify({ params: { last: at, text: "x".repeat(LIMITS.call.resultBytes - 100) } }).replace("text", `t${at}`));
+
 it("a result that does not count, since the event would become too long, leaves nothing behind in what stands", () => {
-  const text = (at: number): StepAnswer =>
-    ok(JSON.stringify({ params: { last: at, text: "x".repeat(LIMITS.call.resultBytes - 100) } }).replace("text", `t${at}`));
   const given: RunInput = {
     ...input(same(20)),
     hook: CATALOG.before_tool_call,
     event: { toolName: "exec", params: {} },
     eventText: `{"toolName":"exec","params":{}}`,
   };
-  const { outcome } = play(given, () => Array.from({ length: 20 }, (_, at) => text(at)));
+  const { outcome } = play(given, () => Array.from({ length: 20 }, (_, at) => megabyte(at)));
   const good = outcome.calls.filter(({ status }) => status === "ok").length;
   expect(good).toBeLessThan(20);
   const { params } = outcome.result as { params: Record<string, unknown> };

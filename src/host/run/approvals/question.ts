@@ -73,8 +73,8 @@ export function boundedQuestionOf(parts: QuestionParts): ApprovalQuestion | unde
   // What the gateway gave itself is shown, however long it is.
   if (!isBounded(eventText, LIMITS.approval.values, Infinity)) return questionOf(parts);
   if (Object.keys(parts.result?.params ?? {}).length > LIMITS.approval.values) return undefined;
-  const text = JSON.stringify(made(parts));
-  return isBounded(text, LIMITS.approval.values, Infinity) ? (JSON.parse(text) as ApprovalQuestion) : undefined;
+  const json = JSON.stringify(made(parts));
+  return isBounded(json, LIMITS.approval.values, Infinity) ? (JSON.parse(json) as ApprovalQuestion) : undefined;
 }
 
 function made({ input, result, requests, changes, allowOnTimeout }: QuestionParts): ApprovalQuestion {

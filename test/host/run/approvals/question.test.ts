@@ -48,20 +48,21 @@ describe("title and description of several requests", () => {
   });
 });
 
+const parts = (params: Record<string, unknown>, given: Record<string, unknown> = {}): QuestionParts => ({
+  input: {
+    hook: CATALOG.before_tool_call,
+    runId: "r",
+    event: { params: given },
+    eventText: JSON.stringify(given),
+    context: {},
+  } as unknown as RunInput,
+  result: { params },
+  requests: [{ pluginId: "p", title: "t", description: "d" }],
+  changes: [],
+  allowOnTimeout: false,
+});
+
 describe("a question of a run that plugins made long", () => {
-  const parts = (params: Record<string, unknown>, given: Record<string, unknown> = {}): QuestionParts => ({
-    input: {
-      hook: CATALOG.before_tool_call,
-      runId: "r",
-      event: { params: given },
-      eventText: JSON.stringify(given),
-      context: {},
-    } as RunInput,
-    result: { params },
-    requests: [{ pluginId: "p", title: "t", description: "d" }],
-    changes: [],
-    allowOnTimeout: false,
-  });
   const many = LIMITS.approval.values + 1;
   const keys = Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, 1]));
 
