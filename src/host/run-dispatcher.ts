@@ -230,7 +230,6 @@ export class RunDispatcher {
       later: undefined,
       fanned: undefined,
       asked: undefined,
-      cost: undefined,
       askedMs: undefined,
     };
   }

@@ -242,7 +242,7 @@ export class Walk {
     const { hook, runId } = this.#input;
     const { result, asked } = this.#state;
     this.#input.asked = asked;
-    this.#input.cost = this.#cost;
+    if (this.#cost) this.#input.cost = this.#cost;
     const terminal = this.#by && hook.terminal;
     return {
       runId,
