@@ -282,6 +282,7 @@ function place(found: FoundPlugin, order: number, lanes: number, all: CreelConfi
     gatewayTime: new GatewayTime(budget.gatewayMs.value),
     laneShare: new CpuShare(undefined, LIMITS.lane.shareMs),
     slowWhy: undefined,
+    isResting: false,
     makeBundle: (isLiteral) => bundleSource(source, isLiteral),
     sourcePlace: () => placeOfSource(source),
     bundle: undefined,

@@ -254,6 +254,12 @@ export const LIMITS = {
      * could share what one may not take.
      */
     sharesTogether: 0.5,
+    /**
+     * A plugin that takes more than its share of the slow lane without being called: so long it does nothing but answer calls, as long as an open
+     * breaker would keep it from everything. The time doubles up to the maximum each time.
+     */
+    restMs: 30_000,
+    maxRestMs: 600_000,
   },
   /** Polling a link for a moment instead of blocking on it. */
   poll: {
@@ -1099,6 +1105,12 @@ export const LIMITS = {
     descriptionChars: 512,
     /** More requests than a person reads in one question. A call with more is blocked. */
     requests: 16,
+    /**
+     * Parameters that one plugin changed after the first request, and values in one question that plugins made long: more than a person reads,
+     * and copying more takes the gateway over 50 ms. A call with more is blocked.
+     */
+    changes: 1_000,
+    values: 20_000,
     /** Parameters past this are not shown in the list of approvals that wait, and all of a list fit into one frame of `creel serve`. */
     shownBytes: 256 * 1024,
     listBytes: 8 * 1024 * 1024,

@@ -270,6 +270,32 @@ contract("approval requests", (isolation) => {
       expect([outcome.decision, outcome.approval?.changes, only().changes, only().title]).toEqual(["pass", undefined, [], "A"]);
     });
 
+    it("a plugin that changes more than a question shows has the call blocked, by name, and nobody is asked", async () => {
+      const many = Object.fromEntries(Array.from({ length: LIMITS.approval.changes + 1 }, (_, at) => [`k${at}`, at]));
+      const outcome = await run({ a: asks("A"), b: rewrites(many) });
+      expect(outcome).toMatchObject({
+        decision: "block",
+        reason: `Plugin approval refused: the plugin "b" changed more parameters than one question shows (${LIMITS.approval.changes})`,
+        approval: { resolution: "cancelled" },
+      });
+      expect(questions).toEqual([]);
+    });
+
+    it("so does one that makes the parameters longer than a question shows, before the request", async () => {
+      const values = LIMITS.call.resultValues - 100;
+      const busy = plugin(
+        "busy",
+        `for (let n = 0; n < 2; n++) api.on("before_tool_call", () => ({ params: { ["list" + n]: Array(${values}).fill(n) } }), { priority: 9 });`,
+      );
+      await using user = await asking(isolation, [busy, actor("a")], () => "allow-once");
+      const outcome = await user.host.run("before_tool_call", toolCall({ a: asks("A") }), context);
+      expect(outcome).toMatchObject({
+        decision: "block",
+        reason: `Plugin approval refused: the plugin "busy" made the parameters more than one question shows (${LIMITS.approval.values} values)`,
+      });
+      expect(user.questions).toEqual([]);
+    });
+
     it("with isolated rewrites a change tells what is gone, too", async () => {
       const asked: ApprovalQuestion[] = [];
       await using host = await open(isolation, {

@@ -14,6 +14,16 @@ const CHAT = { channelId: "chat" };
 const evil = (id: string, body: string) => plugin(id, `${SPIN} ${body}`);
 const BURST = `const tick = () => { spin(40); setTimeout(tick, 100); }; for (let i = 0; i < 60; i++) setTimeout(tick, 100);`;
 
+/** A plugin that is in the slow lane since a call of it did not end. */
+const clumsy = (id: string, body = "") =>
+  plugin(
+    id,
+    `${SPIN} ${body} api.on("before_tool_call", (event) => { if (event.params.n === "loop") for (;;); }, { matcher: ["${id}"] });`,
+  );
+const call = (host: Host, toolName: string, n = "") => host.run("before_tool_call", { toolName, params: { n } });
+
+const isRest = ({ plugin: id, why }: Facts["moved"]): boolean => id === "hog" && why.includes("rests for 30 s");
+
 interface Seen {
   readonly restarts: Facts["restart"][];
   readonly strikes: Facts["quarantine"][];
@@ -94,6 +104,45 @@ contract("neighbours", (isolation) => {
         decision: "block",
         calls: [{ status: "ok" }],
       });
+  });
+
+  it("who takes the slow lane's time without being called rests there, by name and without a strike; its calls and its neighbours go on", async () => {
+    const hog = evil(
+      "hog",
+      `setInterval(() => { spin(40); api.logger.info("tick"); }, 1); api.on("before_tool_call", () => {}, { matcher: ["hog"] });`,
+    );
+    const clock = clumsy(
+      "victim",
+      `api.on("before_tool_call", async () => { await new Promise((resolve) => setTimeout(resolve, 200)); }, { matcher: ["wait"] });`,
+    );
+    await using host = await open(isolation, { plugins: [clock, hog, GOOD] });
+    const moves: Facts["moved"][] = [];
+    host.on("moved", (fact) => moves.push(fact));
+    await call(host, "victim", "loop");
+    if (!moves.some(isRest)) await next(host, "moved", isRest);
+    // What was under way when the lane was told has been heard by then.
+    await call(host, "wait");
+    let ticks = 0;
+    host.on("log", () => (ticks += 1));
+    expect((await call(host, "wait")).calls).toContainEqual(expect.objectContaining({ plugin: "victim", status: "ok" }));
+    expect(ticks).toBe(0);
+    expect((await call(host, "hog")).calls).toContainEqual(expect.objectContaining({ plugin: "hog", status: "ok" }));
+    expect(host.inspect("hog").circuit).toMatchObject({ state: "closed", points: 0 });
+    expect(moves.filter(({ plugin: id }) => id === "victim")).toHaveLength(1);
+    expect(host.inspect("victim").slowWhy).not.toContain("rests");
+  });
+
+  it("a plugin in the slow lane whose calls take long does not rest: the gateway makes them", async () => {
+    await using host = await open(isolation, {
+      plugins: [clumsy("heavy", `api.on("message_sending", () => spin(40));`), clumsy("other", `setTimeout(() => {}, 1);`)],
+    });
+    for (const id of ["heavy", "other"]) await call(host, id, "loop");
+    const moves: Facts["moved"][] = [];
+    host.on("moved", (fact) => moves.push(fact));
+    const startedMs = performance.now();
+    while (performance.now() < startedMs + 2_000) await host.run("message_sending", { to: "a", content: "x" }, CHAT);
+    expect(moves).toEqual([]);
+    expect(["heavy", "other"].map((id) => host.inspect(id).isSlow)).toEqual([true, true]);
   });
 
   it("a reload brings a plugin back that was moved", async () => {

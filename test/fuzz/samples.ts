@@ -27,7 +27,7 @@ export function laneFrames(run: number, cell: number): string[] {
     pack({ kind: "opened", cell, ok: false, loadMs: 1.5 }, ERROR),
     pack({ kind: "log", cell, level: "info", run: 1 }, "a line"),
     pack({ kind: "fault", cell }, ERROR),
-    pack({ kind: "spent", cell, us: 12_345 }),
+    pack({ kind: "spent", cell, us: 12_345, heldUs: 1_000, ownUs: 500 }),
     pack({ kind: "volume", cell }),
     ...["kv.get", "kv.list", "fetch", "session.get", "session.patch", "schedule.create", "touched", "update"].map((service, ask) =>
       pack(

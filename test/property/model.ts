@@ -233,7 +233,7 @@ function mergeInto(hook: HookDefinition, stands: Fields, answer: Fields, standin
       merged[field] = before === undefined ? value : (before as string[]).filter((item) => (value as string[]).includes(item));
     if (rule === "assign") merged[field] = { ...((before ?? (chains ? event[chains] : {})) as object), ...(value as object) };
     if (rule === "rank") merged[field] = ranks!.findLast((rank) => rank === before || rank === value);
-    if (approved && wishes.requests.length > 0) noteChanges(wishes, plugin, event[field] as Fields, merged[field] as Fields);
+    if (approved && wishes.requests.length > 0) noteChanges(wishes, plugin, event[field] as Fields, value as Fields);
     if (chains) event[chains] = merged[field];
     if (freezes) freezing.push(...freezes);
   }
@@ -241,6 +241,7 @@ function mergeInto(hook: HookDefinition, stands: Fields, answer: Fields, standin
   return merged;
 }
 
+/** In the order of the answer. */
 function noteChanges({ changes }: Wishes, plugin: string, before: Fields, after: Fields): void {
   const isNew = (key: string) => !Object.hasOwn(before, key) || JSON.stringify(before[key]) !== JSON.stringify(after[key]);
   const changed = Object.keys(after).filter(isNew);

@@ -14,6 +14,11 @@ export class CpuShare {
     this.#windowMs = windowMs;
   }
 
+  /** Forgets what was charged. */
+  clear(): void {
+    this.#slices.fill(0);
+  }
+
   /** Adds time; returns the share of one CPU that was used within the window. */
   charge(us: number): number {
     const slice = Math.floor(this.#now() / (this.#windowMs / SLICES));

@@ -16,13 +16,22 @@ import { unknownApiDiagnostic } from "./unknown-api.ts";
 /** The caller sends it at once: from now on the plugin counts as opening. */
 export function openingFrame(plugin: Plugin): string {
   plugin.isOpening = true;
-  const { id, home, budget, grants, bundle, circuit } = plugin;
+  const { id, home, budget, grants, bundle, circuit, isResting } = plugin;
   const hasFineClock = grants.clock === "fine";
   const hasVolume = grants.fs !== undefined && bundle!.readsFiles;
   const { cell, lane } = home!;
   const isInspected = lane.isDebug;
   return pack(
-    { kind: "open", cell, plugin: id, limits: limitsOf(budget), hasFineClock, hasVolume, isPaused: circuit.isResting, isInspected },
+    {
+      kind: "open",
+      cell,
+      plugin: id,
+      limits: limitsOf(budget),
+      hasFineClock,
+      hasVolume,
+      isPaused: circuit.isResting || isResting,
+      isInspected,
+    },
     bundle!.code,
     JSON.stringify(factsOf(plugin)),
     bundle!.own,

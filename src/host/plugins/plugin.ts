@@ -78,6 +78,8 @@ export interface Plugin {
   readonly laneShare: CpuShare;
   /** Why it lives in the slow lane; undefined: it does not. */
   slowWhy: string | undefined;
+  /** It took too much of the slow lane, so what it does by itself waits; see blame/rests.ts. */
+  isResting: boolean;
   /** Makes its bundle, each time it is loaded; `isLiteral` for a debugger. Rejects with a CreelError. */
   readonly makeBundle: (isLiteral: boolean) => Promise<PluginBundle>;
   bundle: PluginBundle | undefined;

@@ -6,6 +6,8 @@ import { oneLine } from "../../text/one-line.ts";
 import { strikeKilled } from "../blame/breaker.ts";
 import type { Breaker } from "../blame/breaker.ts";
 import { findHog } from "../blame/neighbours.ts";
+import type { Hog } from "../blame/neighbours.ts";
+import { Rests } from "../blame/rests.ts";
 import type { Functions } from "../functions/functions.ts";
 import type { HostEvents } from "../report/events.ts";
 import type { RunInput } from "../run/run-input.ts";
@@ -49,6 +51,7 @@ export class Plugins {
   readonly #roster: Roster;
   readonly #loader: PluginLoader;
   readonly #reloads: Reloads;
+  readonly #rests = new Rests();
 
   constructor(options: PluginsOptions) {
     this.#options = options;
@@ -176,6 +179,7 @@ export class Plugins {
   /** The host is closing: no load is awaited any more. */
   close(): void {
     this.#reloads.close();
+    this.#rests.close();
     for (const plugin of this.list()) this.#roster.giveUp(plugin);
   }
 
@@ -189,6 +193,7 @@ export class Plugins {
     const slow = this.#options.slowLane();
     if (!home || home.lane === slow || home.lane.isDebug || plugin.isRetired || !isLoaded(plugin)) return;
     plugin.slowWhy = oneLine(why);
+    plugin.laneShare.clear();
     const left = this.cells.move(plugin, home, slow);
     plugin.retired.push(left);
     // Its calls in there end, its timers need not go on.
@@ -199,13 +204,25 @@ export class Plugins {
     this.#options.events.publish("moved", { plugin: plugin.id, lane: slow.index, why: plugin.slowWhy });
   }
 
-  /** The plugin has kept its neighbours waiting for so long. */
-  held(plugin: Plugin, us: number): void {
-    if (plugin.slowWhy !== undefined) return;
-    plugin.laneShare.charge(us);
+  /** The plugin has kept its neighbours waiting for so long, and for so long of it no call waited. */
+  held(plugin: Plugin, us: number, ownUs: number): void {
+    const isSlow = plugin.slowWhy !== undefined;
+    // Plugins are in the slow lane because their calls take long, so there only the time counts that they take by themselves.
+    plugin.laneShare.charge(isSlow ? ownUs : us);
     const { lane } = plugin.home!;
     const hog = findHog(this.#everyVersion().filter((other) => other.home?.lane === lane && isLoaded(other)));
-    if (hog) this.slowDown(hog.plugin, hog.why);
+    if (!hog) return;
+    if (isSlow) this.#rest(hog);
+    else this.slowDown(hog.plugin, hog.why);
+  }
+
+  /** There is no slower lane: what the plugin does by itself rests, and its neighbours are served. Its calls go on. */
+  #rest({ plugin, why }: Hog): void {
+    if (plugin.isRetired || plugin.isResting) return;
+    const restMs = this.#rests.begin(plugin, () => this.pause(plugin, plugin.circuit.isResting));
+    this.pause(plugin, true);
+    plugin.slowWhy = `${why}; what it does by itself rests for ${restMs / 1000} s`;
+    this.#options.events.publish("moved", { plugin: plugin.id, lane: plugin.home!.lane.index, why: plugin.slowWhy });
   }
 
   /** The plugin takes more than its share of a CPU. */
@@ -215,9 +232,9 @@ export class Plugins {
     plugin.circuit.strike("cpu", why);
   }
 
-  /** The plugin's breaker lets no call through, or does again: its timers wait as long. */
-  pause({ home }: Plugin, isPaused: boolean): void {
-    if (home && this.cells.find(home.cell)) home.lane.post({ kind: "pause", cell: home.cell, isPaused });
+  /** The plugin's breaker lets no call through, or does again: its timers wait as long, and while it rests. */
+  pause({ home, isResting }: Plugin, isPaused: boolean): void {
+    if (home && this.cells.find(home.cell)) home.lane.post({ kind: "pause", cell: home.cell, isPaused: isPaused || isResting });
   }
 
   disable(id: string): void {

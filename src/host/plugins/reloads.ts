@@ -272,6 +272,7 @@ function copyOf(plugin: Plugin): Plugin {
     status: "loading",
     circuit: new Circuit(),
     laneShare: new CpuShare(undefined, LIMITS.lane.shareMs),
+    isResting: false,
     loadDeaths: 0,
     makeBundle: () => Promise.resolve(bundle),
   };

@@ -25,7 +25,7 @@ export interface Facts {
   plugin: { plugin: string; status: string; error?: string; diagnostics: readonly string[] };
   /** A plugin's cell was disposed of and rebuilt. */
   replaced: { plugin: string; why: string; code?: string };
-  /** A plugin was moved to another lane, so that its neighbours do not wait for it. */
+  /** A plugin was moved to another lane, or rests in the slow lane, so that its neighbours do not wait for it. */
   moved: { plugin: string; lane: number; why: string };
   /** A loop of patches, or of requests that come back to the gateway (then without a session), was stopped. Once per loop. */
   recursion: { plugin: string; sessionKey: string | undefined; limit: "depth" | "rate"; chain: Chain };

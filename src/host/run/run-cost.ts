@@ -39,6 +39,11 @@ export class RunCost {
     if (sum > (this.#caused.get(this.#payer) ?? 0)) this.#payer = plugin;
   }
 
+  /** The plugin that pays. */
+  get payer(): string {
+    return this.#payer.id;
+  }
+
   measure<T>(work: () => T): T {
     return this.#payer.gatewayTime.measure(work);
   }

@@ -4,6 +4,7 @@ import type { Asked } from "../../protocol/rules/merge.ts";
 import type { Chain } from "../causality/causes.ts";
 import type { Answers, StepAnswer } from "../supervisor/lane-client.ts";
 import type { Handler, Plan } from "../plugins/registry.ts";
+import type { RunCost } from "./run-cost.ts";
 import type { Prepared } from "./prepare.ts";
 
 export interface RunInput extends Prepared {
@@ -28,6 +29,8 @@ export interface RunInput extends Prepared {
   firstAnswers?: Answers | ReadonlyMap<Handler, StepAnswer> | undefined;
   /** What handlers want the user to approve, once all have answered. */
   asked?: Asked<Handler> | undefined;
+  /** What made the run expensive for the gateway, and which plugin pays. */
+  cost?: RunCost | undefined;
   /**
    * The later hops of a sequential run: `at` counts the calls before the hop, `from` is the place of the first answer that counts,
    * `sentMs` is when it was sent, by performance.now().

@@ -4,7 +4,7 @@
  */
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { start } from "../../protocol/rules/merge.ts";
-import type { Fields, Merged } from "../../protocol/rules/merge.ts";
+import type { Fields, Merged, Own } from "../../protocol/rules/merge.ts";
 import type { Call, CallError, Outcome } from "../../protocol/outcome.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ownError } from "./guest-error.ts";
@@ -32,6 +32,9 @@ const BODY_BYTES = 6;
 // SECURITY: a lane that answers nothing must not make the host send hops for ever. test/host/run/walk.test.ts
 const NO_ANSWER = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: "no answer" });
 
+/** So many results are merged into copies, whatever their event: that costs less than to keep in mind what is the run's own. */
+const COPIES = 4;
+
 /** Not a generator: on the path of every call, that would cost a tenth of the host's work. */
 export class Walk {
   /** Set when there is no further hop. */
@@ -52,6 +55,8 @@ export class Walk {
   #extraHops = 0;
   /** What makes this run expensive for the gateway, and which plugin pays; undefined: nothing does. */
   #cost: RunCost | undefined;
+  /** What the run may write results into instead of copying it, if copies would cost something. */
+  #own: Own | undefined;
   /** CPU time of each plugin in a run that blocks the gateway, as far as it is worth counting. */
   #spent: Map<Plugin, number> | undefined;
   /** The current segment, the place in it, and what must be retried of it. */
@@ -186,9 +191,12 @@ export class Walk {
   /** Merges a result. Returns an error if the event would become too long; then the result does not count. */
   #judge(handler: Handler, answer: Fields, body: string): CallError | undefined {
     const { hook } = this.#input;
-    const { state, ends } = JUDGES[hook.kind as keyof typeof JUDGES](hook, this.#state, answer, handler);
+    const isShort = this.#isSurelyShort(body);
+    // A result that may not count must not be written into what stands.
+    const own = isShort && this.#isLong ? (this.#own ??= new Set()) : undefined;
+    const { state, ends } = JUDGES[hook.kind as keyof typeof JUDGES](hook, this.#state, answer, handler, own);
     if (state.event !== this.#state.event && !ends) {
-      const bytes = this.#bytesOf(state.event, body);
+      const bytes = isShort ? (this.#mostBytes += BODY_BYTES * body.length) : this.#bytesOf(state.event);
       if (bytes > LIMITS.call.eventBytes) return ownError("ERR_CALL_EVENT_GROWTH", { bytes, limit: LIMITS.call.eventBytes });
     }
     this.#state = state;
@@ -196,14 +204,22 @@ export class Walk {
     return undefined;
   }
 
-  /** An upper bound of the bytes of event and context with this result; the exact number, and the text is kept, if the bound is too high. */
-  #bytesOf(event: Fields, body: string): number {
+  /** SECURITY: copies of a long event, or of a short one for hundreds of handlers, would stall the gateway. test/host/run/walk.test.ts */
+  get #isLong(): boolean {
+    return this.#cost !== undefined || this.#called.length >= COPIES || this.#event.length >= LIMITS.gateway.resultChars;
+  }
+
+  /** Event and context with this result certainly take no more bytes than they may. */
+  #isSurelyShort(body: string): boolean {
     const { eventText, contextText } = this.#input;
     this.#mostBytes ||= 3 * (eventText.length + contextText.length);
-    const most = this.#mostBytes + BODY_BYTES * body.length;
-    if (most <= LIMITS.call.eventBytes) return (this.#mostBytes = most);
+    return this.#mostBytes + BODY_BYTES * body.length <= LIMITS.call.eventBytes;
+  }
+
+  /** The bytes of event and context; the text is kept. */
+  #bytesOf(event: Fields): number {
     const text = JSON.stringify(event);
-    const bytes = Buffer.byteLength(text) + Buffer.byteLength(contextText);
+    const bytes = Buffer.byteLength(text) + Buffer.byteLength(this.#input.contextText);
     if (bytes > LIMITS.call.eventBytes) return bytes;
     this.#event = text;
     this.#written = event;
@@ -226,6 +242,7 @@ export class Walk {
     const { hook, runId } = this.#input;
     const { result, asked } = this.#state;
     this.#input.asked = asked;
+    if (this.#cost) this.#input.cost = this.#cost;
     const terminal = this.#by && hook.terminal;
     return {
       runId,

@@ -132,12 +132,12 @@ export class LaneMessages {
   }
 
   #spent(plugin: Plugin, message: Extract<LaneMessage, { kind: "spent" }>): void {
-    const { cell, us, heldUs } = message;
+    const { cell, us, heldUs, ownUs } = message;
     this.#measured(plugin, message);
     const share = plugin.cpuShare.charge(us);
     if (share > plugin.budget.cpuShare.value) this.#options.plugins.overspent(plugin, share);
     // A cell that it has left is about to go.
-    if (heldUs > 0 && cell === plugin.home?.cell) this.#options.plugins.held(plugin, heldUs);
+    if (heldUs > 0 && cell === plugin.home?.cell) this.#options.plugins.held(plugin, heldUs, ownUs);
   }
 
   /** A cell waits for its volume. */

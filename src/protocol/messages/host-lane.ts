@@ -157,9 +157,9 @@ const fault = z.object({ kind: z.literal("fault"), cell: count, run: count.optio
 
 /**
  * The CPU time that a cell has used since its last report. `heldUs`: how long other cells had to wait for it, in turns
- * that last or that no call waits for.
+ * that last or that no call waits for. `ownUs`: the part of it that no call waited for.
  */
-const spent = z.object({ kind: z.literal("spent"), cell: count, us: count, heldUs: count, heapBytes, sizes });
+const spent = z.object({ kind: z.literal("spent"), cell: count, us: count, heldUs: count, ownUs: count, heapBytes, sizes });
 
 /** A plugin's request to the host. `run` is the cause of the run that it came from. `bodies` = [service, arguments]. */
 const request = z.object({ kind: z.literal("request"), cell: count, request: count, run: count, sizes });

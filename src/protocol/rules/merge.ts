@@ -4,6 +4,7 @@
  */
 import { WHOLE } from "../hooks/define.ts";
 import type { AnyHook, FieldMerge } from "../hooks/define.ts";
+import { isSame } from "./is-same.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -18,11 +19,13 @@ export interface Asked<By extends Answerer = Answerer> {
   readonly changes: readonly Change<By>[];
 }
 
-/** A change of the value that the user approves (`approved`). */
+/** A change of the value that the user approves (`approved`): an answer that changes nothing is none. */
 export interface Change<By extends Answerer = Answerer> {
   readonly by: By;
-  readonly before: unknown;
-  readonly after: unknown;
+  /** The keys that it changed, with what they are now. */
+  readonly changed: readonly (readonly [key: string, value: unknown])[];
+  /** The keys that are gone. */
+  readonly removed: readonly string[];
   /** How many requests came before it. */
   readonly requestCount: number;
 }
@@ -42,12 +45,19 @@ export function start(event: Fields): Merged<never> {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Merges one handler's validated result into the state. */
-export function merge<By extends Answerer>(hook: AnyHook, state: Merged<By>, answer: Fields, by: By): Merged<By> {
+/** Objects that a run has made itself. It may change them, as long as it needs no state but the latest. */
+export type Own = Set<unknown>;
+
+/**
+ * Merges one handler's validated result into the state. With `own`, what is assigned to an object of the run is written into
+ * it, so that many short results after a long one cost as much as they have keys. The state before is then no longer valid.
+ */
+export function merge<By extends Answerer>(hook: AnyHook, state: Merged<By>, answer: Fields, by: By, own?: Own): Merged<By> {
+  const whole = hook.merge[WHOLE];
+  if (whole) return { ...state, result: combine(whole, state.result, answer, state.event, own) as Fields };
   const result: Fields = { ...state.result };
   let { event, frozen, asked } = state;
   for (const [field, rule] of Object.entries(hook.merge)) {
-    if (field === WHOLE) return { event, frozen, asked, result: combine(rule, state.result, answer, event) as Fields };
     if (rule.follows !== undefined) {
       const winner = result[rule.follows];
       if (answer[rule.follows] !== winner) continue;
@@ -60,8 +70,8 @@ export function merge<By extends Answerer>(hook: AnyHook, state: Merged<By>, ans
     if (rule.rule === "each") asked = withRequest(asked, by, value as Fields);
     else {
       const before = result[field];
-      result[field] = combine(rule, before, value, event);
-      if (asked && rule.approved) asked = withChange(asked, by, before, result[field]);
+      if (asked && rule.approved) asked = withChange(asked, by, rule, event[rule.chains ?? field], before, value);
+      result[field] = combine(rule, before, value, event, own);
     }
     if (rule.chains) event = { ...event, [rule.chains]: result[field] };
     if (rule.freezes) frozen = new Set([...frozen, ...rule.freezes]);
@@ -73,11 +83,38 @@ function withRequest<By extends Answerer>(asked: Asked<By> | undefined, by: By, 
   return { requests: [...(asked?.requests ?? []), { by, value }], changes: asked?.changes ?? [] };
 }
 
-function withChange<By extends Answerer>({ requests, changes }: Asked<By>, by: By, before: unknown, after: unknown): Asked<By> {
-  return { requests, changes: [...changes, { by, before, after, requestCount: requests.length }] };
+/**
+ * Compares only the keys that the answer names, and those that it takes back because the rule replaces the answer before it.
+ * SECURITY: not the whole value, or short answers after a long one would stall the gateway. test/host/run/approvals/changes.test.ts
+ */
+function withChange<By extends Answerer>(
+  asked: Asked<By>,
+  by: By,
+  { rule }: FieldMerge,
+  given: unknown,
+  before: unknown,
+  value: unknown,
+): Asked<By> {
+  const [base, standing, named] = [given ?? {}, before ?? {}, value as Fields];
+  const changed: [string, unknown][] = [];
+  const removed: string[] = [];
+  const note = (key: string, now: { readonly value: unknown } | undefined): void => {
+    const old = stands(standing, key) ?? stands(base, key);
+    if (!now) removed.push(key);
+    else if (!old || !isSame(old.value, now.value)) changed.push([key, now.value]);
+  };
+  for (const key of Object.keys(named)) note(key, { value: named[key] });
+  if (rule !== "assign") for (const key of Object.keys(standing)) if (!Object.hasOwn(named, key)) note(key, stands(base, key));
+  if (changed.length + removed.length === 0) return asked;
+  const { requests, changes } = asked;
+  return { requests, changes: [...changes, { by, changed, removed, requestCount: requests.length }] };
 }
 
-function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, value: unknown, event: Fields): unknown {
+function stands(of: object, key: string): { readonly value: unknown } | undefined {
+  return Object.hasOwn(of, key) ? { value: (of as Fields)[key] } : undefined;
+}
+
+function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, value: unknown, event: Fields, own: Own | undefined): unknown {
   switch (rule) {
     case "last":
       return value;
@@ -86,7 +123,7 @@ function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, valu
     case "any":
       return before === true || value === true;
     case "assign":
-      return { ...((before ?? (chains && event[chains])) as Fields | undefined), ...(value as Fields) };
+      return assigned((before ?? (chains && event[chains])) as Fields | undefined, value as Fields, own);
     case "join":
       return joined(before, value);
     case "append":
@@ -100,6 +137,23 @@ function combine({ rule, chains, ranks = [] }: FieldMerge, before: unknown, valu
     default:
       return rule satisfies never;
   }
+}
+
+/** Into a copy, which is then the run's own. */
+function assigned(before: Fields | undefined, value: Fields, own: Own | undefined): Fields {
+  if (!own) return { ...before, ...value };
+  if (!before || !own.has(before)) {
+    const copy = { ...before, ...value };
+    own.add(copy);
+    return copy;
+  }
+  for (const key of Object.keys(value)) {
+    // SECURITY: by definition, as a spread does it; `__proto__` must stay a key. test/protocol/rules/merge.test.ts
+    if (key in Object.prototype)
+      Object.defineProperty(before, key, { value: value[key], writable: true, enumerable: true, configurable: true });
+    else before[key] = value[key];
+  }
+  return before;
 }
 
 /** By `+`, which does not copy: hundreds of handlers may add to a long text. */

@@ -67,7 +67,7 @@ export class Lane {
     fault: (cell, run, why) => this.#send(pack({ kind: "fault", cell, ...(run > 0 && { run }) }, why)),
     request: (cell, request, run, service, args) => this.#send(pack({ kind: "request", cell, request, run }, service, args)),
     volume: (cell) => this.#send(pack({ kind: "volume", cell })),
-    spent: (cell, us, heldUs) => this.#send(pack({ kind: "spent", cell, us, heldUs, heapBytes: this.#heapBytes(cell) })),
+    spent: (cell, us, heldUs, ownUs) => this.#send(pack({ kind: "spent", cell, us, heldUs, ownUs, heapBytes: this.#heapBytes(cell) })),
     long: () => {
       this.#loop.tookLong();
     },

@@ -275,6 +275,45 @@ it("the results of one plugin in a run are bounded in total, and fail by the hoo
   ]);
 });
 
+/** Short results that each change one parameter, after one that sets so many. */
+function afterLong(keys: number, results: number, event: Record<string, unknown> = {}) {
+  const long = ok(JSON.stringify({ params: Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 1])) }));
+  const given: RunInput = {
+    ...input(same(results + 1)),
+    hook: CATALOG.before_tool_call,
+    event: { toolName: "exec", params: event },
+    eventText: JSON.stringify({ toolName: "exec", params: event }),
+  };
+  return play(given, () => [long, ...Array.from({ length: results }, (_, at) => ok(`{"params":{"k0":${at}}}`))]).outcome;
+}
+
+// If each were merged into a copy of what stands, these would take minutes, and the test its time limit.
+it("many short results after a long one, or to a long event, cost the gateway what they name", () => {
+  const { params } = afterLong(18_000, 10_000).result as { params: Record<string, number> };
+  expect([params.k0, params.k17999, Object.keys(params).length]).toEqual([9_999, 1, 18_000]);
+  const event = Object.fromEntries(Array.from({ length: 18_000 }, (_, at) => [`e${at}`, 1]));
+  expect(Object.keys((afterLong(1, 10_000, event).result as { params: object }).params)).toHaveLength(18_001);
+  expect([event.e0, "k0" in event]).toEqual([1, false]);
+});
+
+/** A megabyte under a name of its own. */
+const megabyte = (at: number): StepAnswer =>
+  ok(JSON.stringify({ params: { last: at, text: "x".repeat(LIMITS.call.resultBytes - 100) } }).replace("text", `t${at}`));
+
+it("a result that does not count, since the event would become too long, leaves nothing behind in what stands", () => {
+  const given: RunInput = {
+    ...input(same(20)),
+    hook: CATALOG.before_tool_call,
+    event: { toolName: "exec", params: {} },
+    eventText: `{"toolName":"exec","params":{}}`,
+  };
+  const { outcome } = play(given, () => Array.from({ length: 20 }, (_, at) => megabyte(at)));
+  const good = outcome.calls.filter(({ status }) => status === "ok").length;
+  expect(good).toBeLessThan(20);
+  const { params } = outcome.result as { params: Record<string, unknown> };
+  expect([params.last, Object.keys(params).length]).toEqual([good - 1, good + 1]);
+});
+
 it("where the gateway blocks, all handlers of a plugin share the CPU time of one; the plugin behind it has its own", () => {
   const { given } = shared(20);
   const event = { message: {} };

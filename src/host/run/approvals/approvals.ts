@@ -3,20 +3,21 @@
  * requests and about what was changed after them. Nothing but an allowing answer in time lets the call run, with the
  * parameters of the question. Every plugin's `onResolution` is told exactly once how it ended.
  */
+import { setImmediate as breath } from "node:timers/promises";
 import { CreelError } from "../../../protocol/errors.ts";
 import type { ApprovalDecision, ApprovalRequest, ApprovalResolution } from "../../../protocol/hooks/tool.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import type { Asked, Fields } from "../../../protocol/rules/merge.ts";
 import type { Outcome, SettledApproval } from "../../../protocol/outcome.ts";
 import { changesOf } from "./changes.ts";
-import type { ApprovalChange } from "./changes.ts";
+import type { ApprovalChange, Changes } from "./changes.ts";
 import { AlwaysFile } from "./always-file.ts";
 import { ApprovalDesk } from "./desk.ts";
 import type { Answered, OpenApproval } from "./desk.ts";
 import { ApprovalLedger } from "./ledger.ts";
 import { ApprovalMemory } from "./memory.ts";
 import type { RememberedApproval, RevokedApproval } from "./memory.ts";
-import { permits, questionOf, text, wantsAllowOnTimeout } from "./question.ts";
+import { boundedQuestionOf, permits, questionOf, text, wantsAllowOnTimeout } from "./question.ts";
 import type { ApprovalQuestion, RequestedApproval } from "./question.ts";
 import type { HostEvents } from "../../report/events.ts";
 import type { Logger } from "../../report/log.ts";
@@ -73,6 +74,10 @@ interface Settled {
 const NO_ROUTE: Settled = { resolution: "cancelled", blocked: "Plugin approval unavailable (no approval route)" };
 const UNAVAILABLE: Settled = { resolution: "cancelled", blocked: "Plugin approval required (gateway unavailable)" };
 
+const CLOSED: Settled = { resolution: "cancelled", blocked: "Approval cancelled (the host was closed)" };
+
+const refused = (why: string): Settled => ({ resolution: "cancelled", blocked: `Plugin approval refused: ${why}` });
+
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #memory: ApprovalMemory;
@@ -114,7 +119,8 @@ export class Approvals {
   }
 
   async #settle(outcome: Outcome, asked: Asked<Handler>, input: RunInput, stop: AbortController, options: AskingOptions): Promise<Outcome> {
-    const { changes, outdated } = changesOf(asked.changes, input.event);
+    const found = changesOf(asked.changes);
+    const { changes, outdated } = found;
     const mayRemember = options.remember !== false;
     // Memory does not answer a request that was made for other parameters than those that will run.
     const all = asked.requests.map(({ by, value }, at) => this.#pending(by, value, input, mayRemember && at >= outdated));
@@ -122,7 +128,7 @@ export class Approvals {
     for (const { isRemembered, tell } of all) if (isRemembered) tell("allow-always");
     let settled: Settled = { resolution: "allow-always", blocked: undefined };
     try {
-      if (open.length > 0) settled = await this.#ask(outcome, open, changes, input, stop, options);
+      if (open.length > 0) settled = await this.#ask(outcome, open, found, input, stop, options);
     } catch (error) {
       for (const { tell } of open) tell("cancelled");
       throw error;
@@ -170,7 +176,7 @@ export class Approvals {
   async #ask(
     { result }: Outcome,
     open: readonly Pending[],
-    changes: readonly ApprovalChange[],
+    { changes, excess }: Changes,
     input: RunInput,
     stop: AbortController,
     { signal, requestApproval }: AskingOptions,
@@ -179,17 +185,24 @@ export class Approvals {
     // Safe by default: a call that no approver can allow is blocked at once.
     if (!ask && !this.desk.isAttended) return NO_ROUTE;
     if (open.length > LIMITS.approval.requests)
-      return {
-        resolution: "cancelled",
-        blocked: `Plugin approval refused: ${open.length} requests are more than one question shows (${LIMITS.approval.requests})`,
-      };
+      return refused(`${open.length} requests are more than one question shows (${LIMITS.approval.requests})`);
+    if (excess !== undefined)
+      return refused(`the plugin "${excess}" changed more parameters than one question shows (${LIMITS.approval.changes})`);
+    // The turn that merged long results was long enough.
+    if (input.cost) await breath();
+    if (stop.signal.aborted) return CLOSED;
     signal?.throwIfAborted();
     const requests = open.map(({ request }) => request);
     const onAbort = (): void => stop.abort(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const { allowOnTimeout } = this.#options;
-      const question = questionOf({ input, result: result as Fields | undefined, requests, changes, allowOnTimeout });
+      const parts = { input, result: result as Fields | undefined, requests, changes, allowOnTimeout };
+      const question = input.cost ? input.cost.measure(() => boundedQuestionOf(parts)) : questionOf(parts);
+      if (!question)
+        return refused(
+          `the plugin "${input.cost!.payer}" made the parameters more than one question shows (${LIMITS.approval.values} values)`,
+        );
       const waiting = this.desk.open(question, requestApproval === undefined);
       stop.signal.addEventListener("abort", () => waiting.stop(), { once: true });
       if (ask) void this.#askGateway(ask, question, waiting, stop.signal);
@@ -228,7 +241,7 @@ export class Approvals {
   ): Settled {
     if (without === "route") return NO_ROUTE;
     if (without === "failed") return UNAVAILABLE;
-    if (without === "stopped") return { resolution, blocked: "Approval cancelled (the host was closed)" };
+    if (without === "stopped") return CLOSED;
     if (without === "unanswered") return this.#timedOut(question, requests);
     return { resolution, blocked: resolution === "deny" ? "Denied by user" : undefined, answeredBy };
   }

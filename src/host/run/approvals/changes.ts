@@ -1,6 +1,6 @@
 /** Trusted side: what plugins changed in a tool's parameters after a request for approval. The question shows it to the user. */
-import { isDeepStrictEqual } from "node:util";
 import type { Change, Fields } from "../../../protocol/rules/merge.ts";
+import { LIMITS } from "../../../protocol/limits.ts";
 
 /** What one plugin changed after the first request. */
 export interface ApprovalChange {
@@ -16,41 +16,43 @@ export interface Changes {
   readonly changes: readonly ApprovalChange[];
   /** How many requests were made for other parameters than those that will run. */
   readonly outdated: number;
+  /** The plugin that changed more than one question shows; its later changes are not listed. */
+  readonly excess?: string;
 }
 
-/** Rewrites that changed nothing do not count. */
-export function changesOf(rewrites: readonly Change[], event: Fields): Changes {
-  const byPlugin = new Map<string, ApprovalChange>();
+interface Known {
+  readonly params: Map<string, unknown>;
+  readonly removed: Set<string>;
+}
+
+export function changesOf(rewrites: readonly Change[]): Changes {
+  const byPlugin = new Map<string, Known>();
   let outdated = 0;
-  for (const { by, before, after, requestCount } of rewrites) {
-    const [from, to] = [laidOver(event, before), laidOver(event, after)];
-    const changed = Object.entries(to).filter(([key, value]) => !Object.hasOwn(from, key) || !isSame(from[key], value));
-    const removed = Object.keys(from).filter((key) => !Object.hasOwn(to, key));
-    if (changed.length + removed.length === 0) continue;
+  let excess: string | undefined;
+  for (const { by, changed, removed, requestCount } of rewrites) {
+    const { id } = by.plugin;
     outdated = requestCount;
-    const known = byPlugin.get(by.plugin.id);
-    const gone = [...new Set([...(known?.removed ?? []), ...removed])];
-    byPlugin.delete(by.plugin.id);
-    byPlugin.set(by.plugin.id, {
-      pluginId: by.plugin.id,
-      params: { ...known?.params, ...Object.fromEntries(changed) },
-      ...(gone.length > 0 && { removed: gone }),
-    });
+    const known = byPlugin.get(id) ?? { params: new Map(), removed: new Set() };
+    byPlugin.delete(id);
+    byPlugin.set(id, known);
+    // SECURITY: a question is bounded, whatever plugins change. test/host/run/approvals/changes.test.ts
+    const isFull = (): boolean => known.params.size + known.removed.size > LIMITS.approval.changes;
+    for (let at = 0; at < changed.length && !isFull(); at++) {
+      const [key, value] = changed[at]!;
+      known.params.set(key, value);
+    }
+    for (let at = 0; at < removed.length && !isFull(); at++) known.removed.add(removed[at]!);
+    if (isFull()) excess ??= id;
   }
-  return { changes: [...byPlugin.values()], outdated };
+  const changes = [...byPlugin].map(([pluginId, { params, removed }]) => ({
+    pluginId,
+    params: Object.fromEntries(params),
+    ...(removed.size > 0 && { removed: [...removed] }),
+  }));
+  return { changes, outdated, ...(excess !== undefined && { excess }) };
 }
 
 /** The parameters as the tool runs with them. With isolated rewrites a result holds only what a handler changed. */
 export function laidOver(event: Fields, params: unknown): Fields {
   return { ...(event.params as Fields | undefined), ...(params as Fields | undefined) };
-}
-
-/** A rewrite keeps what it does not name, so most values are the same object. */
-function isSame(before: unknown, after: unknown): boolean {
-  try {
-    return before === after || isDeepStrictEqual(before, after);
-  } catch {
-    // Nested too deep to compare.
-    return false;
-  }
 }

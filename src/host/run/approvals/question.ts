@@ -5,6 +5,7 @@
 import { APPROVAL_DECISIONS, APPROVAL_SEVERITIES } from "../../../protocol/hooks/tool.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../../../protocol/hooks/tool.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
+import { isBounded } from "../../../protocol/rules/json-bounds.ts";
 import type { Fields } from "../../../protocol/rules/merge.ts";
 import { laidOver } from "./changes.ts";
 import type { ApprovalChange } from "./changes.ts";
@@ -58,15 +59,32 @@ export interface QuestionParts {
   readonly allowOnTimeout: boolean;
 }
 
-export function questionOf({ input, result, requests, changes, allowOnTimeout }: QuestionParts): ApprovalQuestion {
+export function questionOf(parts: QuestionParts): ApprovalQuestion {
+  // A copy: what the gateway does to its question does not change what runs.
+  return JSON.parse(JSON.stringify(made(parts))) as ApprovalQuestion;
+}
+
+/**
+ * For a run that plugins made long. Undefined: they added more values than one question shows.
+ * SECURITY: a copy of hundreds of thousands of values would stall the gateway. test/host/run/approvals/question.test.ts
+ */
+export function boundedQuestionOf(parts: QuestionParts): ApprovalQuestion | undefined {
+  const { eventText } = parts.input;
+  // What the gateway gave itself is shown, however long it is.
+  if (!isBounded(eventText, LIMITS.approval.values, Infinity)) return questionOf(parts);
+  if (Object.keys(parts.result?.params ?? {}).length > LIMITS.approval.values) return undefined;
+  const json = JSON.stringify(made(parts));
+  return isBounded(json, LIMITS.approval.values, Infinity) ? (JSON.parse(json) as ApprovalQuestion) : undefined;
+}
+
+function made({ input, result, requests, changes, allowOnTimeout }: QuestionParts): ApprovalQuestion {
   const { hook, runId, event, context } = input;
   const severity = APPROVAL_SEVERITIES.findLast((one) => requests.some((request) => request.severity === one));
   const timeoutReason = requests.find((request) => request.timeoutReason !== undefined)?.timeoutReason;
   const [first] = requests;
   const scope = requests.every((request) => request.scope === first!.scope) ? first!.scope : undefined;
   const allows = allowOnTimeout && wantsAllowOnTimeout(requests);
-  // A copy: what the gateway does to its question does not change what runs.
-  return copyOf({
+  return {
     hook: hook.name,
     runId,
     toolName: text(event.toolName),
@@ -85,7 +103,7 @@ export function questionOf({ input, result, requests, changes, allowOnTimeout }:
     description: describe(requests, changes),
     ...(severity !== undefined && { severity }),
     ...(scope !== undefined && { scope }),
-  });
+  };
 }
 
 export function permits({ allowedDecisions }: RequestedApproval, decision: ApprovalDecision): boolean {
@@ -94,10 +112,6 @@ export function permits({ allowedDecisions }: RequestedApproval, decision: Appro
 
 export function wantsAllowOnTimeout(requests: readonly RequestedApproval[]): boolean {
   return requests.every(({ timeoutBehavior }) => timeoutBehavior === "allow");
-}
-
-function copyOf<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
 }
 
 export function text(value: unknown): string | undefined {

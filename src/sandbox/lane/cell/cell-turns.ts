@@ -148,7 +148,7 @@ export class CellTurns implements MailTurns {
     if (owner) this.status.attribute(owner.caller.run, owner.at);
     const end = this.cell.enterLater(turn, timeoutMs);
     const cpuUs = meter.end(owner !== undefined);
-    if (!owner) return meter.measure(() => this.afterTurn(end, cpuMs, cpuUs, undefined, number));
+    if (!owner) return meter.measure(() => this.afterTurn(end, cpuMs, cpuUs, undefined, number), false);
     owner.cpuUs += cpuUs;
     this.afterTurn(end, cpuMs, owner.cpuUs, owner, number);
     if (this.calls.get(owner.number) && owner.cpuUs > cpuMs * 1000) this.replace("cpu", outOfCpu(cpuMs), owner);

@@ -22,7 +22,7 @@ export interface SlotEvents {
   /** The plugin has a volume: the host must send its files before the cell can be built. */
   volume(cell: number): void;
   /** CPU time since the last report, and how long the cell kept its neighbours waiting meanwhile. */
-  spent(cell: number, us: number, heldUs: number): void;
+  spent(cell: number, us: number, heldUs: number, ownUs: number): void;
   /** A turn was long: the lane reads its links before it does anything else. */
   long(): void;
   /** True from a long turn until the lane reads its links. */

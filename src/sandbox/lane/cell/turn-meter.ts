@@ -18,6 +18,8 @@ export class TurnMeter {
   /** CPU time that was not reported yet, and the time that kept neighbours waiting. */
   #spentUs = 0;
   #heldUs = 0;
+  /** The part of it that the plugin took by itself: no call waited for it. */
+  #ownUs = 0;
   /** How many of the next turns read the CPU clock before they start, too. */
   #wary = 0;
   #beganUs: number | undefined;
@@ -47,8 +49,8 @@ export class TurnMeter {
     this.tookMs = performance.now() - this.startedMs;
     const cpuUs = turnCpuUs(this.tookMs, this.#beganUs);
     this.isQuick = this.tookMs < LIMITS.lane.quickTurnMs;
-    if (!this.isQuick) this.#wasLong(cpuUs);
-    else if (!isAwaited) this.#heldUs += cpuUs;
+    if (!this.isQuick) this.#wasLong(cpuUs, isAwaited);
+    else if (!isAwaited) this.#held(cpuUs, isAwaited);
     this.charge(cpuUs);
     return cpuUs;
   }
@@ -56,22 +58,23 @@ export class TurnMeter {
   charge(us: number): void {
     this.#spentUs += us;
     if (this.#spentUs < LIMITS.lane.cpuReportUs) return;
-    this.#events.spent(this.#cell, this.#spentUs, this.#heldUs);
+    this.#events.spent(this.#cell, this.#spentUs, this.#heldUs, this.#ownUs);
     this.#spentUs = 0;
     this.#heldUs = 0;
+    this.#ownUs = 0;
   }
 
   /**
    * Charges the cell for work that the lane does because of it: work that no call waits for, or that takes long. Turns
    * of other cells inside that work are charged to those cells.
    */
-  measure(work: () => void): void {
+  measure(work: () => void, isAwaited = true): void {
     const startedMs = performance.now();
     const chargedBeforeUs = totalUs;
     work();
     const tookMs = performance.now() - startedMs - (totalUs - chargedBeforeUs) / 1000;
     const cpuUs = turnCpuUs(Math.max(tookMs, 0));
-    this.#heldUs += cpuUs;
+    this.#held(cpuUs, isAwaited);
     if (tookMs >= LIMITS.lane.quickTurnMs) this.#events.long();
     this.charge(cpuUs);
   }
@@ -89,10 +92,16 @@ export class TurnMeter {
    * Neighbours waited for the whole turn, unless the machine was busy and the thread hardly had a CPU. That is known
    * only if the CPU clock was read before the turn, so the next turns read it.
    */
-  #wasLong(cpuUs: number): void {
-    if (this.#beganUs !== undefined) this.#heldUs += cpuUs >= LIMITS.lane.quickTurnMs * 1000 ? Math.round(this.tookMs * 1000) : cpuUs;
+  #wasLong(cpuUs: number, isAwaited: boolean): void {
+    if (this.#beganUs !== undefined)
+      this.#held(cpuUs >= LIMITS.lane.quickTurnMs * 1000 ? Math.round(this.tookMs * 1000) : cpuUs, isAwaited);
     this.#wary = LIMITS.lane.waryTurns;
     this.#events.long();
+  }
+
+  #held(us: number, isAwaited: boolean): void {
+    this.#heldUs += us;
+    if (!isAwaited) this.#ownUs += us;
   }
 }
 

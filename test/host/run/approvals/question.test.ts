@@ -1,9 +1,12 @@
-/** The parts of a question that a gateway may show alone, and the comparison of parameters: bounded, and never hiding anything. */
+/** The parts of a question that a gateway may show alone, and what a question may hold: bounded, and never hiding anything. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { CATALOG } from "creel";
 import type { RequestedApproval } from "creel";
-import { changesOf } from "../../../../src/host/run/approvals/changes.ts";
+import { boundedQuestionOf } from "../../../../src/host/run/approvals/question.ts";
+import type { QuestionParts } from "../../../../src/host/run/approvals/question.ts";
 import { describe as describeAll, entitle } from "../../../../src/host/run/approvals/summary.ts";
+import type { RunInput } from "../../../../src/host/run/run-input.ts";
 import { LIMITS } from "../../../../src/protocol/limits.ts";
 
 const id = fc.constantFrom("guard", "evil", "a-plugin-with-a-name-that-is-rather-long", "x");
@@ -45,23 +48,31 @@ describe("title and description of several requests", () => {
   });
 });
 
-describe("changes", () => {
-  const by = { plugin: { id: "p" } };
+const parts = (params: Record<string, unknown>, given: Record<string, unknown> = {}): QuestionParts => ({
+  input: {
+    hook: CATALOG.before_tool_call,
+    runId: "r",
+    event: { params: given },
+    eventText: JSON.stringify(given),
+    context: {},
+  } as unknown as RunInput,
+  result: { params },
+  requests: [{ pluginId: "p", title: "t", description: "d" }],
+  changes: [],
+  allowOnTimeout: false,
+});
 
-  it("values that are equal by content are no change, and those too deep to compare are one", () => {
-    let [left, right]: unknown[] = [1, 1];
-    for (let depth = 0; depth < 200_000; depth++) [left, right] = [[left], [right]];
-    const same = { by, before: { x: { y: [1] } }, after: { x: { y: [1] } }, requestCount: 1 };
-    const deep = { by, before: { x: left }, after: { x: right }, requestCount: 2 };
-    expect(changesOf([same], { params: {} })).toEqual({ changes: [], outdated: 0 });
-    const { changes: found, outdated } = changesOf([same, deep], { params: {} });
-    expect([found.map(({ params }) => Object.keys(params)), outdated]).toEqual([[["x"]], 2]);
+describe("a question of a run that plugins made long", () => {
+  const many = LIMITS.approval.values + 1;
+  const keys = Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, 1]));
+
+  it("is not made when they added more values than one shows, beside each other or within one", () => {
+    expect(boundedQuestionOf(parts(keys))).toBeUndefined();
+    expect(boundedQuestionOf(parts({ list: Array<number>(many).fill(1) }))).toBeUndefined();
+    expect(boundedQuestionOf(parts({ text: "x".repeat(1_000_000) }))).toMatchObject({ pluginId: "p", title: "t" });
   });
 
-  it("parameters named like members of Object.prototype are data", () => {
-    const after = JSON.parse(`{"__proto__":{"polluted":1},"constructor":2}`) as Record<string, unknown>;
-    const { changes: found } = changesOf([{ by, before: undefined, after, requestCount: 1 }], { params: {} });
-    expect(Object.keys(found[0]!.params)).toEqual(["__proto__", "constructor"]);
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  it("shows what the gateway gave itself, however long", () => {
+    expect(boundedQuestionOf(parts(keys, keys))?.params).toEqual(keys);
   });
 });
