@@ -138,11 +138,12 @@ it("a run is not replayed if its texts are long, or if many results are merged i
   const long = { params: Object.fromEntries(Array.from({ length: 16_000 }, (_, at) => [`k${at}`, 1])) };
   const short = { params: { k0: 1 } };
   const count = Math.ceil(LIMITS.audit.replayCopiedChars / JSON.stringify(long).length);
+  const times = (many: number): Played["answer"][] => Array.from({ length: many }, () => short);
   const rows: [boolean, Played["answer"][]][] = [
     [false, [long, short, short]],
-    [true, [long, ...Array<Played["answer"]>(count).fill(short)]],
+    [true, [long, ...times(count)]],
     [false, [long, ...Array<Played["answer"]>(count).fill(undefined)]],
-    [false, Array<Played["answer"]>(200).fill(short)],
+    [false, times(200)],
     [true, [long, { params: { text: "x".repeat(LIMITS.audit.replayChars) } }]],
   ];
   for (const [isLong, row] of rows) expect(isTooLong(answered(row))).toBe(isLong);
