@@ -2,6 +2,7 @@
  * Trusted side: what each handler of a run saw and returned. Worked out after the run, and only on demand, by walking
  * its answers again with the rules of the run (host/run/walk.ts).
  */
+import { LIMITS } from "../../protocol/limits.ts";
 import { start } from "../../protocol/rules/merge.ts";
 import type { Fields, Merged } from "../../protocol/rules/merge.ts";
 import type { Call } from "../../protocol/outcome.ts";
@@ -42,12 +43,20 @@ export function replay(input: RunInput, calls: readonly Call[]): Replayed[] {
   });
 }
 
-/** How much text a replay reads. */
-export function replayChars({ eventText, firstAnswers, later }: RunInput): number {
+/**
+ * SECURITY: a replay reads all text, and copies what stands once for each result. With many short results after a long one that would stall the
+ * gateway. test/host/audit/replay.test.ts
+ */
+export function isTooLong({ eventText, firstAnswers, later }: RunInput): boolean {
   let chars = eventText.length;
+  let results = 0;
   const first = firstAnswers === undefined ? [] : isFan(firstAnswers) ? [...firstAnswers.values()] : firstAnswers.steps;
-  for (const step of [...first, ...(later ?? []).flatMap(({ answers }) => answers.steps)]) chars += step?.body.length ?? 0;
-  return chars;
+  for (const step of [...first, ...(later ?? []).flatMap(({ answers }) => answers.steps)]) {
+    if (!step?.body) continue;
+    chars += step.body.length;
+    results += 1;
+  }
+  return chars > LIMITS.audit.replayChars || chars * results > LIMITS.audit.replayCopiedChars;
 }
 
 /** An answer of a sequential run, with the hop that it came in. */

@@ -6,7 +6,7 @@ import type { Handler } from "../plugins/registry.ts";
 import { NO_CONTEXT } from "../run/prepare.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { Sanitiser } from "./sanitiser.ts";
-import { replay, replayChars } from "./replay.ts";
+import { isTooLong, replay } from "./replay.ts";
 import type { Replayed } from "./replay.ts";
 
 export function runEntry(
@@ -18,7 +18,7 @@ export function runEntry(
   const { eventText, contextText, chain, hook, failure, plan } = input;
   const { runId, decision, by, reason, approval } = outcome;
   const calls = outcome.calls.slice(0, LIMITS.audit.calls);
-  const isLong = replayChars(input) > LIMITS.audit.replayChars;
+  const isLong = isTooLong(input);
   const replayed = isLong || !hasEvents ? undefined : replay(input, calls);
   const room = new Room(sanitiser);
   return {
@@ -36,7 +36,8 @@ export function runEntry(
       ...(contextText !== NO_CONTEXT && { context: room.json(contextText) }),
       ...(outcome.result !== undefined && { result: room.json(JSON.stringify(outcome.result) ?? "null") }),
     }),
-    ...(hasEvents && isLong && { unknown: `event and answers are longer than ${LIMITS.audit.replayChars} characters` }),
+    ...(hasEvents &&
+      isLong && { unknown: `event and answers are longer than ${LIMITS.audit.replayChars} characters, or many for their length` }),
     calls: calls.map((call, at) => callEntry(call, plan[at]!, replayed?.[at], room, sanitiser)),
     ...(outcome.calls.length > calls.length && { more: outcome.calls.length - calls.length }),
   };

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { CallCounts } from "../../../src/host/plugins/call-counts.ts";
 import { CATALOG } from "creel";
-import { replay } from "../../../src/host/audit/replay.ts";
+import { isTooLong, replay } from "../../../src/host/audit/replay.ts";
 import { Circuit } from "../../../src/host/blame/circuit.ts";
 import type { Answers, StepAnswer } from "../../../src/host/supervisor/lane-client.ts";
 import { pluginBudget } from "../../../src/host/plugins/budget.ts";
@@ -11,6 +11,7 @@ import type { Plugin } from "../../../src/host/plugins/plugin.ts";
 import type { Handler } from "../../../src/host/plugins/registry.ts";
 import type { RunInput } from "../../../src/host/run/run-input.ts";
 import { Walk } from "../../../src/host/run/walk.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import { playedLane } from "../../support/lane.ts";
 
 const lanes = [playedLane().lane, playedLane().lane];
@@ -124,4 +125,26 @@ it("a replay shows what was sent, answered and changed", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+/** A run whose lane brought these answers. */
+function answered(row: readonly Played["answer"][]): RunInput {
+  const handler = { lane: 0, isQuarantined: false, isElsewhere: false, isLast: false };
+  const all = row.map((answer) => ({ ...handler, answer }));
+  return { ...inputOf(all, "open"), firstAnswers: { steps: row.map(stepOf) } };
+}
+
+it("a run is not replayed if its texts are long, or if many results are merged into long ones", () => {
+  const long = { params: Object.fromEntries(Array.from({ length: 16_000 }, (_, at) => [`k${at}`, 1])) };
+  const short = { params: { k0: 1 } };
+  const count = Math.ceil(LIMITS.audit.replayCopiedChars / JSON.stringify(long).length);
+  const times = (many: number): Played["answer"][] => Array.from({ length: many }, () => short);
+  const rows: [boolean, Played["answer"][]][] = [
+    [false, [long, short, short]],
+    [true, [long, ...times(count)]],
+    [false, [long, ...Array<Played["answer"]>(count).fill(undefined)]],
+    [false, times(200)],
+    [true, [long, { params: { text: "x".repeat(LIMITS.audit.replayChars) } }]],
+  ];
+  for (const [isLong, row] of rows) expect(isTooLong(answered(row))).toBe(isLong);
 });
