@@ -35,7 +35,15 @@ function fill() {
 const guilty = folder({ "index.js": INDEX, "creel.plugin.json": `{ "id": "guilty", "main": "index.js" }` }, QUICK);
 const home = folder(
   {
-    "creel.json": JSON.stringify({ stateDir: "state", sandbox: { walls: "none", spare: false }, plugins: { load: { paths: [guilty] } } }),
+    "creel.json": JSON.stringify({
+      stateDir: "state",
+      sandbox: { walls: "none", spare: false },
+      // To fill the heap takes about as much processor time as a call has.
+      plugins: {
+        load: { paths: [guilty] },
+        entries: { guilty: { hooks: { budgets: { message_sending: { cpuMs: 1_000, timeoutMs: 10_000 } } } } },
+      },
+    }),
   },
   QUICK,
 );
