@@ -3,6 +3,7 @@
  * The client reports nothing when the server dies: requests in flight would wait for their own timeout. So this file settles them.
  */
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type * as KvModule from "@nats-io/kv";
 import type * as Transport from "@nats-io/transport-node";
 import { CreelError } from "../protocol/errors.ts";
@@ -148,7 +149,7 @@ class NatsBus implements Bus {
 
   async makeBucket(name: string, replicas: number): Promise<Bucket> {
     const make = (): Promise<KV> => new this.#client.kv.Kvm(this.#connection).create(name, { history: 1, replicas, allow_direct: true });
-    return this.#bucketOf(name, await this.#asked(name, make));
+    return this.#bucketOf(name, await onceLed(() => this.#asked(name, make)));
   }
 
   log(name: string): EventLog {
@@ -156,7 +157,7 @@ class NatsBus implements Bus {
   }
 
   makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void> {
-    return new NatsLog(name, this.#askLog).make(subjects, replicas, days);
+    return onceLed(() => new NatsLog(name, this.#askLog).make(subjects, replicas, days));
   }
 
   readonly #askLog: AskLog = async (subject, text, id) => {
@@ -242,6 +243,26 @@ class NatsBus implements Bus {
     this.#pending.clear();
   }
 }
+
+/**
+ * Makes a store again and again while a cluster that was just started, or has lost a server, has no leader: without one nobody answers, or a
+ * server says that its peers are not there yet. A store that exists with the same settings is made again without harm.
+ */
+async function onceLed<T>(make: () => Promise<T>): Promise<T> {
+  const endMs = performance.now() + LIMITS.fleet.leaderMs;
+  for (;;) {
+    try {
+      return await make();
+    } catch (error) {
+      const isUnled = error instanceof CreelError && (error.code === "ERR_FLEET_LATE" || UNLED.test(error.message));
+      if (!isUnled || performance.now() > endMs) throw error;
+      await sleep(LIMITS.fleet.reconnectMs);
+    }
+  }
+}
+
+/** What a server without a leader or peers says: the client passes on its words, not its code. */
+const UNLED = /temporarily unavailable|no suitable peers|insufficient resources/;
 
 /** JetStream's code for an update of another revision than the last. */
 const WRONG_REVISION = 10071;

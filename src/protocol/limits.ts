@@ -858,6 +858,8 @@ export const LIMITS = {
     personMs: 3_600_000,
     /** How long an operator's command waits for the answer of a host. */
     controlMs: 5_000,
+    /** For so long an operator's command tries again while the servers choose a leader: that takes 4 to 9 s, and a busy machine longer. */
+    leaderMs: 30_000,
     /** A host publishes facts for so long after an operator has asked for them. */
     watchMs: 10_000,
     /** How often a host looks for a change that it was not told of. */

@@ -47,8 +47,9 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
     const fleet = async (...args: string[]) => creelHere(...args, "--config", boss);
     await putInstalled(join(root, "ann/state"), "greeter", GREETER);
     const lonely = await fleet("fleet", "push");
-    expect([lonely.code, lonely.out]).toEqual([
+    expect([lonely.code, lonely.err, lonely.out]).toEqual([
       1,
+      "",
       expect.stringContaining("change 1 is signed and stored, but no host of the fleet is there"),
     ]);
     await Promise.all(["web-1", "web-2"].map((name) => serve(configOf(name), join(root, name, "s.sock"))));
