@@ -5,7 +5,7 @@
 import type { CallReply } from "../../transport/call-frames.ts";
 import type { PendingRun } from "./lane-run.ts";
 
-/** A lane does not answer a cancelled run, so the oldest are forgotten. Only a run in its turn matters, and that is one. */
+/** More than a lane answers late, unless it lies. Only a run in its turn matters, and that is one. */
 const KEPT = 256;
 
 export class UnawaitedRuns {
