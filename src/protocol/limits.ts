@@ -172,6 +172,8 @@ export const LIMITS = {
     stderrBytes: 1024 * 1024,
     /** When a link ended with its process: how long to wait for the process's exit, which says more. */
     linkEndMs: 250,
+    /** How long a process that is gone has to tell its exit: on a busy machine each wrapper around it waits for a CPU first. */
+    exitMs: 2_000,
     /** How long `close` waits for running runs before it ends them. */
     drainMs: 5_000,
     /** A new sandbox (process or thread) must report that it is ready within this time. About 0.1 s is normal. */

@@ -159,14 +159,12 @@ export class Driver implements AsyncDisposable {
   }
 
   #runSync(drive: Drive): Promise<Outcome> | Outcome {
-    const startedMs = performance.now();
-    try {
-      return drive.run(this.#host, this.#attack);
-    } finally {
-      const tookMs = performance.now() - startedMs;
-      this.#stalls.aside(tookMs);
-      this.#tally.longestSyncMs = Math.max(this.#tally.longestSyncMs, tookMs);
-    }
+    return this.#stalls.aside(
+      () => drive.run(this.#host, this.#attack),
+      (tookMs) => {
+        this.#tally.longestSyncMs = Math.max(this.#tally.longestSyncMs, tookMs);
+      },
+    );
   }
 
   #note(text: string): void {

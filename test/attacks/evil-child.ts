@@ -35,7 +35,7 @@ if (flags.mode !== undefined)
 else await main();
 
 async function main(): Promise<void> {
-  const figures: object[] = [];
+  const figures: { readonly mode: Mode; readonly broken: readonly string[]; readonly restarts: number | undefined }[] = [];
   for (const mode of MODES) {
     if (!mode.includes(flags.only)) continue;
     const felt = await inProcess(mode);
@@ -45,7 +45,11 @@ async function main(): Promise<void> {
     const print = flags.json ? console.error : console.log;
     print(`${broken.length === 0 ? "✓" : "✗"} ${mode}: ${felt ? summary(felt) : ""}${broken.map((rule) => `\n    ${rule}`).join("")}`);
   }
-  const mostOf = (key: keyof Felt): number => Math.max(...figures.map((one) => Number((one as Partial<Felt>)[key] ?? Infinity)));
+  const failed = figures.filter(({ broken }) => broken.length > 0).length;
+  console[flags.json ? "error" : "log"](
+    `${figures.length} ways, ${flags.seconds} s each: ${failed === 0 ? "every rule held" : `${failed} broke a rule`}`,
+  );
+  const mostOf = (key: keyof Felt): number => Math.max(...figures.map((one) => Number((one as unknown as Partial<Felt>)[key] ?? Infinity)));
   if (flags.json)
     console.log(
       JSON.stringify(

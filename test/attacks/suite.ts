@@ -18,10 +18,14 @@ interface Part {
 const CORPUS = { name: "the corpus, under load", file: "./run.ts" };
 const SOAK = { name: "a short soak", file: "../../scripts/soak.ts", args: ["--minutes", "0.2"] };
 const THREAD = { name: "thread isolation", file: "./thread.ts", args: ["--smoke"] };
+const ROOM = ["--room", "4"];
 
 const FULL: readonly Part[] = [{ ...CORPUS, args: [] }, { name: "latency and recovery", file: "./latency.ts", args: [] }, THREAD, SOAK];
 /** Latency and recovery are nothing but bounds of time. */
-const BRIEF: readonly Part[] = [{ ...CORPUS, args: ["--late", "12", "--room", "4"] }, THREAD, SOAK];
+const BRIEF: readonly Part[] = [{ ...CORPUS, args: ["--late", "12"] }, THREAD, SOAK].map((part) => ({
+  ...part,
+  args: [...part.args, ...ROOM],
+}));
 
 const options = process.argv.slice(2);
 const isBrief = options[0] === "--brief";

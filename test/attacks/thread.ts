@@ -1,7 +1,7 @@
 /**
  * Which attacks thread isolation survives: each is run in a fresh gateway process of its own, since some take that process with them.
  * `--write` puts what was found on record and into docs/security-model.md; `--smoke` runs ten that are on record as survived,
- * and is part of the suite. What V8 does at the end of its memory varies: a second run may find an attack or two elsewhere.
+ * and is part of the suite; `--room` is that of run.ts. What V8 does at the end of its memory varies: a second run may find an attack or two elsewhere.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs, styleText } from "node:util";
@@ -17,6 +17,7 @@ const { values: flags } = parseArgs({
     filter: { type: "string", default: "" },
     write: { type: "boolean", default: false },
     smoke: { type: "boolean", default: false },
+    room: { type: "string", default: "1" },
   },
 });
 
@@ -103,7 +104,8 @@ async function smoke(): Promise<void> {
   const survived = Object.keys(record).filter((name) => record[name] === "survives");
   const families = [...Map.groupBy(survived, (name) => name.slice(0, 3)).values()];
   const picked = Array.from({ length: SMOKE }, (_, at) => families[at % families.length]![Math.floor(at / families.length)]!);
-  const slots = picked.map((name) => ({ id: name, attack: name, budget: SHORT, stayMs: 0, isForced: false }));
+  const clockRoom = Number(flags.room);
+  const slots = picked.map((name) => ({ id: name, attack: name, budget: SHORT, stayMs: 0, isForced: false, clockRoom }));
   const performance = await perform({ isolation: "thread", slots, calls: 0 }, () => {});
   const sum = sums(performance);
   console.log(

@@ -1,6 +1,7 @@
 /** Each rule of the attack suite, broken once: a rule that cannot be broken holds nothing. */
 import { describe, expect, it } from "vitest";
 import type { Attempt, Settled, Trial } from "./trial.ts";
+import { NO_STALLS } from "./stalls.ts";
 import { broken, isOnlyLate } from "./verdict.ts";
 
 const CALL: Settled = {
@@ -14,9 +15,10 @@ const CALL: Settled = {
   decision: "block",
 };
 /** One time in place, with neighbours as slow as in quiet. */
-function attempt({ p99Ms = 4, longestMs = 0, totalMs = 0, syncMs = 5, isFull = true, machine = { longestMs: 0, totalMs: 0 } }): Attempt {
+function attempt({ p99Ms = 4, longestMs = 0, totalMs = 0, queuedMs = 0, syncMs = 5, isFull = true, machine = NO_STALLS }): Attempt {
   const felt = { quietP99Ms: 4, p50Ms: 1, p99Ms, noticeP99Ms: p99Ms, stayedMs: 20_000, syncMs, noticeSyncMs: 90 };
-  return { stay: { end: "20 s", stayedMs: 20_000, isFull, felt }, stalls: { longestMs, totalMs }, machine, lookedMs: 20_000 };
+  const stalls = { longestMs, totalMs, ownLongestMs: longestMs - queuedMs, ownTotalMs: totalMs - queuedMs };
+  return { stay: { end: "20 s", stayedMs: 20_000, isFull, felt }, stalls, machine, lookedMs: 20_000 };
 }
 const TRIAL: Trial = {
   id: "evil",
@@ -61,6 +63,9 @@ describe("the verdict on an attack", () => {
     expect(roomy({ calls: [{ ...CALL, tookMs: 1_501 }] })).toEqual(["the call settled after 1501 ms, of 500 + 1000"]);
     expect(roomy({ attempts: [attempt({ p99Ms: 48, longestMs: 200 })] })).toEqual([]);
     expect(roomy({ attempts: [attempt({ p99Ms: 49, longestMs: 201 })] })).toHaveLength(2);
+    // Of 300 ms the thread was ready to run for 100, and had no CPU.
+    expect(roomy({ attempts: [attempt({ longestMs: 300, totalMs: 300, queuedMs: 100 })] })).toEqual([]);
+    expect(tried(attempt({ longestMs: 300, totalMs: 300, queuedMs: 290 }))).toHaveLength(1);
     expect(roomy({ innocents: ["ledger"] })).toEqual(["ledger was blamed"]);
     expect(roomy({ drives: { ...TRIAL.drives, passed: 1, examples: ["rm"] } })).toHaveLength(1);
   });
@@ -113,7 +118,7 @@ describe("the verdict on an attack", () => {
   });
 
   it("is not about what the machine did to a process with nothing to do in the same time", () => {
-    const machine = { longestMs: 40, totalMs: 200 };
+    const machine = { ...NO_STALLS, longestMs: 40, totalMs: 200 };
     expect(tried(attempt({ longestMs: 80, totalMs: 1_300, machine }))).toEqual([]);
     expect(tried(attempt({ longestMs: 81, totalMs: 1_500, machine }))).toEqual([
       "the gateway stood still for 81 ms at a time, of 80",

@@ -73,16 +73,20 @@ export interface FeltStalls {
   readonly mostShare: number;
 }
 
-/** The median of the attempts counts, whichever of them it is: no best of several. */
+/**
+ * The median of the attempts counts, whichever of them it is: no best of several. With room for the clocks a stall counts without the time in
+ * which the gateway's thread only waited for a CPU: others have them.
+ */
 export function feltOf({ attempts, clockRoom }: Trial): FeltStalls {
+  const isCrowded = clockRoom > 1;
   const felt = attempts.flatMap(({ stay }) => stay.felt ?? []);
   const of = (pick: (attempt: Attempt) => number): number => median(attempts.map(pick));
   return {
     slowdown: felt.length === 0 ? 0 : median(felt.map(({ p99Ms, quietP99Ms }) => p99Ms / quietP99Ms)),
     syncMs: felt.length === 0 ? 0 : median(felt.map(({ syncMs }) => syncMs)),
     noticeSyncMs: felt.length === 0 ? 0 : median(felt.map(({ noticeSyncMs }) => noticeSyncMs)),
-    longestMs: of(({ stalls }) => stalls.longestMs),
-    share: of(({ stalls, lookedMs }) => stalls.totalMs / lookedMs),
+    longestMs: of(({ stalls }) => (isCrowded ? stalls.ownLongestMs : stalls.longestMs)),
+    share: of(({ stalls, lookedMs }) => (isCrowded ? stalls.ownTotalMs : stalls.totalMs) / lookedMs),
     mostMs: Math.max(
       MAX_STALL_MS * clockRoom,
       of(({ machine }) => machine.longestMs * MACHINE_FACTOR),

@@ -19,6 +19,7 @@ import type { Answers, PendingRun, Receiver, RunRequest } from "./lane-run.ts";
 import { Outbox } from "./outbox.ts";
 import { Overdue } from "./overdue.ts";
 import { PendingRuns } from "./pending-runs.ts";
+import { UnawaitedRuns } from "./unawaited-runs.ts";
 
 export type { Answers, Receiver, RunRequest, StepAnswer } from "./lane-run.ts";
 
@@ -38,6 +39,7 @@ export class LaneClient {
   readonly isDebug: boolean;
   readonly #events: LaneEvents;
   readonly #pending = new PendingRuns<PendingRun>();
+  readonly #unawaited = new UnawaitedRuns();
   readonly #routes = new LaneRoutes();
   #link: Link | undefined;
   #generation = 0;
@@ -54,7 +56,10 @@ export class LaneClient {
       outbox: this.#outbox,
       isTimeless: isDebug,
       kick: () => this.#link?.kick?.(),
-      settle: (run, answers) => this.#settle(run, answers),
+      settle: (run, answers) => {
+        this.#unawaited.add(run);
+        this.#settle(run, answers);
+      },
       isInTurn: (withinMs) => this.#events.isInTurn(withinMs),
       replace: (why) => this.#events.replace(why),
     });
@@ -126,10 +131,10 @@ export class LaneClient {
     return this.#pending.get(run)?.request.route.steps[step]?.[3];
   }
 
-  /** Has the lane answered that step? True as well if the run is no longer in the lane. */
+  /** Has the lane answered that step? A run that the host has given up, or that was cancelled, may still be in its turn. */
   isAnswered(run: number, step: number): boolean {
     const pending = this.#pending.get(run);
-    return pending === undefined || pending.answers[step] !== undefined;
+    return pending ? pending.answers[step] !== undefined : !this.#unawaited.isOpen(run, step);
   }
 
   /** The unit is lost, or is given up. */
@@ -137,6 +142,7 @@ export class LaneClient {
     this.#link = undefined;
     this.#inbox.disconnect();
     this.#overdue.stop();
+    this.#unawaited.clear();
     this.#routes.disconnect();
     const pending = this.#pending.all();
     const sent = pending.filter((run) => run.isSent);
@@ -221,8 +227,9 @@ export class LaneClient {
     if (!run) return;
     this.#pending.delete(id);
     run.settled?.();
-    if (run.isSent) this.post({ kind: "cancel", id });
-    else this.#outbox.withdraw(run);
+    if (!run.isSent) return this.#outbox.withdraw(run);
+    this.#unawaited.add(run);
+    this.post({ kind: "cancel", id });
   }
 
   /** A unit that is not connected yet is told when it connects. */
@@ -258,9 +265,11 @@ export class LaneClient {
   }
 
   #reply(reply: CallReply): boolean {
-    // A run that was cancelled or given up may still be answered.
     const run = this.#pending.get(reply.id);
-    if (!run) return false;
+    if (!run) {
+      this.#unawaited.answered(reply);
+      return false;
+    }
     run.chars = takeReply(reply, run.request.route, run.answers, run.chars);
     if (reply.isLast) {
       this.#overdue.answered += 1;

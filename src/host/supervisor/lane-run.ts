@@ -119,8 +119,8 @@ export function fillOpen({ answers, request }: PendingRun, answer: StepAnswer): 
   const { route, from } = request;
   if (isFan(route)) return { steps: route.steps.map((_, at) => answers[at] ?? answer) };
   const open = firstOpen(answers, from);
-  if (open < route.steps.length) answers[open] = answer;
-  return { steps: answers };
+  // A copy: what the lane itself has answered stays known.
+  return { steps: open < route.steps.length ? Object.assign([...answers], { [open]: answer }) : answers };
 }
 
 /**

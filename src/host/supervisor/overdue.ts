@@ -85,7 +85,9 @@ export class Overdue {
 
   #giveUp(run: PendingRun, ms: number): void {
     const { outbox } = this.#options;
-    if (run.isSent || outbox.isChoked) this.#suspect();
+    // A run without handlers only waits for what the lane is doing, which may be loading a plugin: no call of it is late.
+    const isCall = run.request.route.steps.length > 0;
+    if (isCall && (run.isSent || outbox.isChoked)) this.#suspect();
     if (!run.isSent) outbox.withdraw(run);
     this.#options.settle(run, fillOpen(run, { ...failure("timeout", "ERR_SANDBOX_STUCK", { ms }), wallUs: ms * 1000 }));
   }

@@ -79,7 +79,8 @@ export class UnitSlot {
   linkEnded(why: string, isBroken: boolean): void {
     const { unit } = this;
     const replace = (): void => {
-      if (this.unit !== unit || this.#stop.signal.aborted) return;
+      // Of a process that is gone only the exit leads to the plugin that ended it: the watchdog waits for it.
+      if (this.unit !== unit || this.#stop.signal.aborted || (!isBroken && this.#watchdog?.isGone)) return;
       const detail = errorMessage(isBroken ? "ERR_SANDBOX_PROTOCOL" : "ERR_SANDBOX_LINK", { detail: why });
       void this.replace({ why: detail });
     };

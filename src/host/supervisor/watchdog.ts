@@ -70,6 +70,8 @@ export class Watchdog {
   #bytes: number | undefined;
   /** Since when the process is too large and no cell explains it. */
   #unexplainedMs: number | undefined;
+  /** Since when its memory cannot be read any more. */
+  #goneMs: number | undefined;
   /** The last long turn of each lane. */
   readonly #sights = new Map<number, Sight>();
   readonly #growth = new Growth();
@@ -84,6 +86,11 @@ export class Watchdog {
       protocolError: (why) => this.#replace({ why: errorMessage("ERR_SANDBOX_PROTOCOL", { detail: why }) }),
     });
     this.#look();
+  }
+
+  /** Its memory was known, and is not any more: its main thread has ended. The exit of the process may not have been told yet. */
+  get isGone(): boolean {
+    return this.#bytes !== undefined && this.#unit.rssBytes?.() === undefined;
   }
 
   #hear(): void {
@@ -108,6 +115,8 @@ export class Watchdog {
     const bytes = this.#unit.rssBytes?.();
     this.#bytes = bytes ?? this.#bytes;
     if (bytes !== undefined && this.#checkMemory(bytes)) return;
+    if (bytes === undefined && this.#bytes !== undefined) return this.#awaitExit();
+    this.#goneMs = undefined;
     if (!isOverdue || !this.#unit.ping) {
       this.#silent = 0;
       return;
@@ -116,6 +125,13 @@ export class Watchdog {
     if (!isUnexplained) this.#silent += 1;
     if (this.#silent > LIMITS.sandbox.lostBeats) return this.#replace({ why: errorMessage("ERR_SANDBOX_FROZEN"), ...this.#spender() });
     this.#unit.ping();
+  }
+
+  /** SECURITY: a process whose other threads go on without the main one would be measured by nobody. test/host/supervisor/watchdog.test.ts */
+  #awaitExit(): void {
+    this.#goneMs ??= performance.now();
+    if (performance.now() - this.#goneMs >= LIMITS.sandbox.exitMs)
+      this.#replace({ why: errorMessage("ERR_SANDBOX_FROZEN"), ...this.#spender() });
   }
 
   /** True: the process is too large, and is replaced. */

@@ -195,9 +195,7 @@ export class Lane {
         this.#routes.set(message.route, laneRoute(message, this.#rules[message.hook]));
         return;
       case "cancel":
-        side.hops.get(message.id)?.cancel();
-        side.hops.delete(message.id);
-        return;
+        return this.#cancel(message.id, side);
       case "response":
         return this.#slots.get(message.cell)?.respond(message.request, message.ok, bodies[0]!);
       case "volume":
@@ -239,6 +237,15 @@ export class Lane {
     hop.start();
     // Nearly all hops are over by now. One that is not may be cancelled.
     if (!hop.isOver) side.hops.set(hop.id, hop);
+  }
+
+  /** The host does not wait for the answer, but it has to know that no turn of the run lasts. */
+  #cancel(id: number, side: Side): void {
+    const hop = side.hops.get(id);
+    if (!hop) return;
+    hop.cancel();
+    side.hops.delete(id);
+    this.#outbox.push(side, writeReply(id, true, []));
   }
 
   #drop(cell: number): void {

@@ -1,4 +1,5 @@
 /** The fleet: a unit that dies is replaced, its lanes live on, what was not sent goes to the replacement, and a closed fleet stays closed. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Fleet } from "../../../src/host/supervisor/fleet.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
@@ -63,6 +64,26 @@ it("a lane that breaks the protocol has its unit killed and replaced", async () 
   units[0]!.links[1]!.say("nonsense");
   await vi.waitFor(() => expect(units).toHaveLength(2));
   expect(restarts).toEqual([[expect.stringContaining("breaks the protocol"), [0, 1], undefined]]);
+  await fleet.close();
+});
+
+it("a link that ends because its process has died does not have it replaced before the exit says why, however late that comes", async () => {
+  const { fleet, units, restarts } = fleetOf(1, 1);
+  const [unit] = units;
+  unit!.bytes = 1_000;
+  // The watchdog has measured it once.
+  await sleep(LIMITS.sandbox.memoryMs * 2);
+  unit!.bytes = undefined;
+  unit!.links[0]!.end("the peer has gone");
+  await sleep(LIMITS.sandbox.linkEndMs * 2);
+  unit!.die("SIGSEGV");
+  await vi.waitFor(() => expect(restarts).toEqual([["SIGSEGV", [0], undefined]]));
+  // The process lives, so the link alone was closed.
+  await vi.waitFor(() => expect(units).toHaveLength(2));
+  units[1]!.bytes = 1_000;
+  units[1]!.links[0]!.end("the peer has gone");
+  await vi.waitFor(() => expect(restarts).toHaveLength(2), { timeout: 5_000 });
+  expect(restarts[1]![0]).toContain("the peer has gone");
   await fleet.close();
 });
 

@@ -325,6 +325,22 @@ it("a lane that never answers is given up after the budget, and replaced when it
   await vi.waitFor(() => expect(replaced).toHaveLength(1), { timeout: 5_000 });
 });
 
+it("a lane that only has not said yet that it was reached is not replaced: it may be loading a plugin", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { lane, link, replaced } = playedLane();
+  lane.connect(link, []);
+  link.ready();
+  const reached = lane.reached();
+  await vi.advanceTimersByTimeAsync(20_000);
+  await reached;
+  expect(replaced).toEqual([]);
+  const call = start(lane, 1, { wallMs: 10 });
+  await vi.advanceTimersByTimeAsync(20_000);
+  await call;
+  expect(replaced).toEqual([expect.stringContaining("did not answer")]);
+});
+
 it("a silent lane that is seen inside a turn is left to the watchdog, however long the machine takes for that turn", async () => {
   let asked = 0;
   let isInTurn = true;

@@ -321,6 +321,20 @@ it("a process that does not answer any more while something is overdue is replac
   expect(fine.diagnoses).toEqual([]);
 });
 
+it("a process whose memory cannot be read any more is about to tell its exit, and is replaced when it does not", async () => {
+  const unit = new PlayedUnit(1);
+  unit.bytes = 500;
+  const { dog, diagnoses } = watched({ isOverdue: () => true }, unit);
+  expect(dog.isGone).toBe(false);
+  unit.bytes = undefined;
+  expect(dog.isGone).toBe(true);
+  // For longer than one that does not answer has: its exit names the culprit.
+  await vi.waitFor(() => expect(diagnoses).toHaveLength(1), { timeout: 20_000, interval: 20 });
+  expect(unit.pings).toBeLessThanOrEqual(1);
+  const never = watched({}, new PlayedUnit(1));
+  expect(never.dog.isGone).toBe(false);
+});
+
 it("a turn that was reported a moment ago was seen in its lane, also if its run was answered meanwhile", () => {
   const { dog, stalled } = watched({ isOver: () => true });
   expect(dog.hasSeen(1, 60_000)).toBe(false);

@@ -83,6 +83,19 @@ it("a run that yielded and is cancelled meanwhile calls no further handler", asy
   expect(lane.count("2 says ran")).toBe(0);
 });
 
+it("a cancelled run is answered without a result when its turn is over, and one that was answered is not answered again", async () => {
+  await using lane = await RealLane.start();
+  await lane.open(1, `api.on("message_sending", () => new Promise(() => {}));`);
+  await lane.open(2, ANSWERS);
+  lane.main.tell(route(1, [1]), route(2, [2]));
+  lane.main.tell(run(1, 1), run(2, 2));
+  await lane.until("2 is ok");
+  lane.main.tell(post({ kind: "cancel", id: 1 }), post({ kind: "cancel", id: 2 }), run(3, 2));
+  await lane.until("3 is ok");
+  expect(lane.said.filter((line) => line.startsWith("1 is"))).toEqual(["1 is "]);
+  expect(lane.count("2 is ok")).toBe(1);
+});
+
 it("calls that came while a plugin was loading are made in order, with one long call per turn of the loop", async () => {
   await using lane = await RealLane.start();
   await lane.open(2, GUARDS);
