@@ -14,10 +14,10 @@ export const metrics = defineVerb({
     const { openHost } = await import("../../../sdk/open-host.ts");
     const { socketOf } = await import("../../serve-socket.ts");
     const { openMetrics } = await import("../../../console/metrics.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     await using host = await openHost({ connect: await socketOf(values) });
     const stats = await host.stats();
-    out.line(isJson ? printable(stats) : openMetrics(stats).trimEnd());
+    out.line(isJson ? printableJson(stats) : openMetrics(stats).trimEnd());
     return EXIT.ok;
   },
 });
