@@ -3,7 +3,7 @@ import { defineVerb, EXIT } from "../../verb.ts";
 
 export const metrics = defineVerb({
   name: "metrics",
-  summary: "prints the measurements of a host that creel serve runs as OpenMetrics text, as the console has them at /metrics",
+  summary: "prints the measurements of a host that creel serve runs as OpenMetrics text, the same that the console serves at /metrics",
   options: {
     socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
   },

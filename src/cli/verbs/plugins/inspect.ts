@@ -8,7 +8,7 @@ import { defineVerb, EXIT } from "../../verb.ts";
 export const inspect = defineVerb({
   name: "inspect",
   summary:
-    "shows one plugin: its source, who accepted it, its hooks and permissions, whether its files are intact, and why it is in its lane; one that is not installed as a host that runs reports it",
+    "shows one plugin: its source, who accepted it, its hooks and permissions, whether its files are intact, and why it is in its lane; of a plugin that is not installed, what the running host reports",
   takes: "<id>",
   options: PROJECT_OPTIONS,
   examples: ["creel inspect weather", "creel inspect weather --json | jq .entry.accepted"],
