@@ -36,7 +36,7 @@ export interface ShmOptions {
 }
 
 /** A peer that has sent nothing for so long does not poll: it does for a moment after it has sent something. */
-export const QUIET_MS = 5 * LIMITS.poll.idleMs;
+export const QUIET_MS = 2 * LIMITS.poll.idleMs;
 
 /** How many messages of the channel are delivered together. */
 const MESSAGES_AT_ONCE = 8;
