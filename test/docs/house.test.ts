@@ -38,6 +38,29 @@ describe("a folder of src", () => {
   });
 });
 
+interface Rule {
+  readonly files: readonly string[];
+  readonly rules: {
+    readonly "no-restricted-imports"?:
+      | string
+      | [string, { readonly patterns?: readonly { readonly group: string[]; readonly message: string }[] }];
+  };
+}
+
+describe("the linter's rule for a folder of src", () => {
+  const rooms = readdirSync(join(ROOT, "src")).filter((name) => statSync(join(ROOT, "src", name)).isDirectory());
+  const { overrides } = JSON.parse(readFileSync(join(ROOT, ".oxlintrc.json"), "utf8")) as { readonly overrides: readonly Rule[] };
+
+  it.each(rooms)("of %s allows the folders that it names, and no other", (room) => {
+    const rule = overrides.find(({ files }) => files[0] === `src/${room}/**`)?.rules["no-restricted-imports"];
+    const patterns = typeof rule === "object" ? (rule[1].patterns ?? []) : [];
+    const { group, message } = patterns.find(({ message: text }) => text.startsWith(`${room} → `)) ?? { group: [], message: "" };
+    const named = message.replace(/^\w+ → |\.$/g, "").split(", ");
+    const others = rooms.filter((other) => other !== room && !named.includes(other));
+    expect(group.toSorted()).toEqual(others.map((other) => `../**/${other}/**`).toSorted());
+  });
+});
+
 describe("a file of src", () => {
   it(`has at most ${MAX_LINES} lines, tables aside`, () => {
     const long = filesBelow("src")
