@@ -25,6 +25,8 @@ function supervisorOf(lanes: number, lanesPerUnit: number, hasSpare = false, isS
     restarted: (why, indexes, culprit) => restarts.push([why, indexes, culprit]),
   });
   if (isStarted) void supervisor.start();
+  // One that is left open rejects when the limit for its start is over, in whichever test runs then.
+  onTestFinished(() => supervisor.close());
   return { supervisor, units, restarts };
 }
 
