@@ -12,7 +12,9 @@ export default defineConfig({
       "test/install/{config,manifest,review}/**/*.test.ts",
       "test/docs/{audit,claims,links,reference}.test.ts",
     ],
-    exclude: ["**/{crash,min-age,surface,signature,config-schema,kv-database,shm-channel,names,bundle-files}.test.ts"],
+    exclude: [
+      "**/{crash,min-age,surface,signature,config-schema,kv-database,shm-channel,names,bundle-files,fact-chains,shared-kv,run-history,measurements,all-runs}.test.ts",
+    ],
     maxWorkers: 3,
     // Half of the time goes into imports: the files of a worker share theirs.
     isolate: false,

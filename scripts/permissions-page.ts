@@ -49,7 +49,7 @@ export function permissionsPage(): string {
     "# Permissions",
     "What a plugin may do beyond answering its hooks, the riskiest first. A plugin has only the permissions that an operator granted. A plugin asks in its manifest, with a reason; `creel install` shows it; what you accept is in the lock, " +
       "and `creel permissions` changes it later ([installing.md](../guides/installing.md)). A plugin that is not installed but named in the `creel.json` gets what stands there ([config.md](config.md)).",
-    "Two together are more than their sum: whoever may read conversations **and** send requests can send conversations away. Grant as narrow as it works; `creel permissions suggest <id>` proposes it from what was really used.",
+    "Two together are more than their sum: a plugin that may read conversations **and** send requests can send conversations away. Grant as narrow as it works; `creel permissions suggest <id>` proposes it from what was really used.",
     table(
       ["permission", "risk", "lets a plugin"],
       PERMISSION_NAMES.map((name) => [`[${code(name)}](#${anchor(name)})`, PERMISSION_TABLE[name].risk, PERMISSION_TABLE[name].lets]),

@@ -22,6 +22,7 @@ const FOR_STREAMS: Readonly<Record<string, string>> = {
 };
 /** It only asks whether something is a blob, which must not load what makes blobs. */
 const BLOB = "const Blob = globalThis.Blob || bufferModule.Blob";
+const PROCESS = "require('process/')";
 const LAZY_BLOB = "const Blob = { [Symbol.hasInstance]: (value) => value instanceof globalThis.Blob }";
 /** Marks a `require` of another chunk. join.ts takes it away. */
 export const CHUNK = "creel:";
@@ -30,8 +31,16 @@ const STREAM_PACKAGE = /[\\/]readable-stream[\\/]/;
 const BYTES_PACKAGE = /[\\/]@exodus[\\/]bytes[\\/]/;
 
 export function thin(fileOf: (entry: string) => string): RolldownPlugin {
+  const missing = new Set([BLOB, PROCESS]);
+  const replaced = (code: string, text: string, by: string): string => {
+    if (code.includes(text)) missing.delete(text);
+    return code.replace(text, by);
+  };
   return {
     name: "creel-thin",
+    buildEnd: (error) => {
+      if (!error && missing.size > 0) throw new Error(`readable-stream has changed: it has no ${[...missing].join(", no ")}`);
+    },
     resolveId: (id, importer) => {
       if (importer === undefined) return null;
       if (STREAM_PACKAGE.test(importer) && Object.hasOwn(FOR_STREAMS, id)) return { id: CHUNK + FOR_STREAMS[id], external: true };
@@ -42,7 +51,7 @@ export function thin(fileOf: (entry: string) => string): RolldownPlugin {
     // not see them.
     transform: (code, id) => {
       if (BYTES_PACKAGE.test(id)) return `const globalThis = { decodeURIComponent, escape };\n${code}`;
-      return STREAM_PACKAGE.test(id) ? code.replace("require('process/')", "require('process/').process").replace(BLOB, LAZY_BLOB) : null;
+      return STREAM_PACKAGE.test(id) ? replaced(replaced(code, PROCESS, `${PROCESS}.process`), BLOB, LAZY_BLOB) : null;
     },
   };
 }

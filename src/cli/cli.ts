@@ -2,7 +2,7 @@
 import { CreelError } from "../protocol/errors.ts";
 import { fullestFolder, systemError } from "../os/system-error.ts";
 import { oneLine } from "../text/one-line.ts";
-import { printable } from "./ui/text.ts";
+import { printableJson } from "./ui/text.ts";
 import { suggest } from "../text/did-you-mean.ts";
 import { helpOf, helpOfAll } from "./help.ts";
 import { parse, UsageError } from "./options.ts";
@@ -83,7 +83,7 @@ function explain(thrown: unknown, { out, err }: Terminals, isJson: boolean): num
     // The cursor is still on the line of the question.
     err.line();
     err.line(error.message);
-    if (isJson) out.line(printable({ error: { code: "ERR_INTERRUPTED", message: error.message, fix: FIX_INTERRUPTED } }, 2));
+    if (isJson) out.line(printableJson({ error: { code: "ERR_INTERRUPTED", message: error.message, fix: FIX_INTERRUPTED } }, 2));
     return EXIT.interrupted;
   }
   const isKnown = error instanceof UsageError || error instanceof CreelError;
@@ -98,7 +98,7 @@ function explain(thrown: unknown, { out, err }: Terminals, isJson: boolean): num
   if (isJson) {
     const code = error instanceof CreelError ? error.code : error instanceof UsageError ? "ERR_USAGE" : "ERR_INTERNAL";
     const fix = isKnown ? oneLine(error.fix, MAX_CHARS) : "report it, with the stack on stderr: it is a bug in Creel";
-    out.line(printable({ error: { code, message: [first, ...frame].join("\n"), fix } }, 2));
+    out.line(printableJson({ error: { code, message: [first, ...frame].join("\n"), fix } }, 2));
   }
   if (isKnown) err.line(`  ${err.paint("bold", "Fix:")} ${oneLine(error.fix, MAX_CHARS)}`);
   // Any other error is a bug in Creel, and its maintainers need the stack.

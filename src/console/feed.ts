@@ -41,7 +41,7 @@ export class Feed implements Disposable {
     this.#host = host;
     this.#hasTools = hasTools;
     this.#log = log;
-    this.#incidents = new Incidents(host, (incident) => this.#heard(incident));
+    this.#incidents = new Incidents(host, (incident) => this.#added(incident));
     this.#sampler = setInterval(() => void this.#sample(), LIMITS.console.sampleMs);
     this.#sampler.unref();
     void this.#sample();
@@ -178,7 +178,7 @@ export class Feed implements Disposable {
     if (approvals) this.#tellLatest("approvals", { approvals });
   }
 
-  #heard(incident: Incident): void {
+  #added(incident: Incident): void {
     if (this.#readers.size === 0) return;
     this.#tell(lineOf({ incident }), 1);
     if (incident.kind === "approval") void this.#tellApprovals();

@@ -33,12 +33,12 @@ export class Incidents implements Disposable {
   readonly #kept = new Map<string, Incident>();
   readonly #ends: (() => void)[];
   readonly #host: ConsoleHost;
-  readonly #heard: (incident: Incident) => void;
+  readonly #notify: (incident: Incident) => void;
   #number = 0;
 
-  constructor(host: ConsoleHost, heard: (incident: Incident) => void) {
+  constructor(host: ConsoleHost, notify: (incident: Incident) => void) {
     this.#host = host;
-    this.#heard = heard;
+    this.#notify = notify;
     this.#ends = KEPT.map((kind) => host.on(kind, (fact) => this.#add(kind, fact)));
   }
 
@@ -61,7 +61,7 @@ export class Incidents implements Disposable {
     // Many of one kind do not push the others out.
     const same = [...this.#kept].filter(([, one]) => one.kind === kind);
     if (same.length > LIMITS.report.factsPerKind) this.#kept.delete(same[0]![0]);
-    this.#heard(incident);
+    this.#notify(incident);
   }
 
   [Symbol.dispose](): void {

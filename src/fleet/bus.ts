@@ -53,7 +53,7 @@ export interface Bus {
   request(subject: string, text: string, timeoutMs: number): Promise<string>;
   publish(subject: string, text: string): void;
   /** Resolves once the server has accepted the subscription. Rejects if it may not be made. */
-  subscribe(subject: string, heard: (message: BusMessage) => void): Promise<() => void>;
+  subscribe(subject: string, received: (message: BusMessage) => void): Promise<() => void>;
   bucket(name: string): Promise<Bucket>;
   /** Makes the bucket if it does not exist. For operators: a host has no right to. */
   makeBucket(name: string, replicas: number): Promise<Bucket>;

@@ -153,9 +153,9 @@ export class Member implements AsyncDisposable {
 
   /** An account of an earlier version has no quarantines: each host keeps its own. */
   async #hearQuarantines(bus: Bus, shared: SharedQuarantine): Promise<(() => void)[]> {
-    const heard = (): void => void shared.look();
+    const look = (): void => void shared.look();
     try {
-      return [await bus.subscribe(SUBJECTS.quarantine("*"), heard), await bus.subscribe(SUBJECTS.release, heard)];
+      return [await bus.subscribe(SUBJECTS.quarantine("*"), look), await bus.subscribe(SUBJECTS.release, look)];
     } catch (error) {
       if ((error as CreelError).code !== "ERR_FLEET_FORBIDDEN") throw error;
       this.#options.logger.warn({ err: error }, "this host shares no quarantines: the server's accounts do not allow it");

@@ -1,6 +1,6 @@
 /**
  * Trusted side: a stream of JetStream as a log of the fleet, by the requests that the server documents. Messages are read one by one and directly:
- * whoever may create a consumer could make the server send messages of its choice.
+ * a client that may create a consumer could make the server send messages of its choice.
  */
 import * as z from "zod";
 import { CreelError } from "../protocol/errors.ts";

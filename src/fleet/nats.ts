@@ -128,12 +128,12 @@ class NatsBus implements Bus {
     if (this.isConnected) this.#connection.publish(subject, text);
   }
 
-  async subscribe(subject: string, heard: (message: BusMessage) => void): Promise<() => void> {
+  async subscribe(subject: string, received: (message: BusMessage) => void): Promise<() => void> {
     let refused: Error | undefined;
     const subscription = this.#connection.subscribe(subject, {
       callback: (error, message) => {
         if (error) refused = error;
-        else heard({ subject: message.subject, text: message.string(), respond: (text) => void message.respond(text) });
+        else received({ subject: message.subject, text: message.string(), respond: (text) => void message.respond(text) });
       },
     });
     // The server answers in order: a refusal comes before this.

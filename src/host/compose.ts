@@ -49,7 +49,7 @@ import { Tracing } from "./telemetry/tracing.ts";
 import { Services } from "./services/services.ts";
 import { agentServices } from "./services/session/agent-turns.ts";
 import { Sessions, sessionServices } from "./services/session/session.ts";
-import { Fleet } from "./supervisor/fleet.ts";
+import { Supervisor } from "./supervisor/supervisor.ts";
 import { LaneMessages } from "./supervisor/lane-messages.ts";
 import { SyncLines } from "./supervisor/sync/sync-lines.ts";
 import { localStores } from "./stores.ts";
@@ -103,11 +103,11 @@ export function compose(options: HostOptions) {
     breaker,
     lanes: options.lanes,
     find: (plugin) => options.find(plugin),
-    runs: () => fleet.inputs() as RunInput[],
-    lane: (index) => fleet.lanes[index]!,
+    runs: () => supervisor.inputs() as RunInput[],
+    lane: (index) => supervisor.lanes[index]!,
     slowLane: () => {
-      fleet.startSlow();
-      return fleet.slow;
+      supervisor.startSlow();
+      return supervisor.slow;
     },
     left: (plugin, cell) => {
       inspector?.left(cell);
@@ -116,14 +116,14 @@ export function compose(options: HostOptions) {
   });
   const hello: Hello = { kind: "hello", version: PROTOCOL_VERSION, rules: chainRules(hooks) };
   const greeting = pack(hello, options.guest);
-  const fleet: Fleet = new Fleet({
+  const supervisor: Supervisor = new Supervisor({
     ...options,
     hasDebugLane: inspector !== undefined,
     greeting: (lane) => [clock ? pack({ ...hello, clockMs: clock.now() }, options.guest) : greeting, ...plugins.openings(lane)],
     message: (lane, message, bodies) => laneMessages.receive(lane, message, bodies),
     cpuMsOf: (lane, cell, isLoad) => plugins.cpuMsOf(lane, cell, isLoad),
     restarted: (why, lanes, cell, isCrash, input) => {
-      const lost = lanes.map((lane) => fleet.lanes[lane]!);
+      const lost = lanes.map((lane) => supervisor.lanes[lane]!);
       clock?.lost(lanes);
       const executed = cell === undefined ? undefined : plugins.cells.was(cell)?.plugin;
       events.within(input && executed && chainAfter(input as RunInput, executed.id), () => {
@@ -133,7 +133,7 @@ export function compose(options: HostOptions) {
       });
     },
   });
-  const sync = new SyncLines(fleet, (lane) => plugins.longestTurnMs(lane));
+  const sync = new SyncLines(supervisor, (lane) => plugins.longestTurnMs(lane));
   const causes = new Causes(id, undefined, options.causeKey && new SealedCauses(options.causeKey));
   events.chainNow = () => {
     const chain = causes.current;
@@ -195,7 +195,7 @@ export function compose(options: HostOptions) {
       usage?.used(plugin.id, service);
     },
   );
-  clock?.join({ lanes: fleet.lanes, services, schedule: schedule.progress });
+  clock?.join({ lanes: supervisor.lanes, services, schedule: schedule.progress });
   const chainIn = (plugin: Plugin, run: number): RecordedChain | undefined => {
     if (run === 0) return undefined;
     const remembered = causes.known(run, plugin.id);
@@ -225,7 +225,7 @@ export function compose(options: HostOptions) {
     recent,
     sanitiser: () => known.sanitiser(),
     hasEvents: options.audit?.events !== "none",
-    inLanes: () => fleet.inputs() as RunInput[],
+    inLanes: () => supervisor.inputs() as RunInput[],
   });
   const reporter = new Reporter({
     events,
@@ -291,7 +291,7 @@ export function compose(options: HostOptions) {
     functionCalls,
     pluginServices,
     plugins,
-    fleet,
+    supervisor,
     sync,
     causes,
     sessions,

@@ -137,7 +137,7 @@ export interface Host<T extends HookTable = Catalog> extends AsyncDisposable {
   /** Who decided what, when and from where, the latest first. */
   approvalLedger(filter?: LedgerFilter): Promise<LedgerEntry[]>;
   /**
-   * Somebody can answer approvals of all runs from now on, until the returned function is called: calls wait for `answerApproval` even
+   * A user or client can answer approvals of all runs from now on, until the returned function is called: calls wait for `answerApproval` even
    * if their gateway has no user to ask, instead of being blocked at once.
    */
   offerAnswers(): () => void;

@@ -63,9 +63,9 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     this.#durable = this.#parts.durable;
     this.id = this.#parts.id;
     this.stateDir = options.stateDir;
-    const { fleet, runs } = this.#parts;
+    const { supervisor, runs } = this.#parts;
     this.#forgotten = new Forgotten({
-      hold: (isHeld) => fleet.setRef(isHeld),
+      hold: (isHeld) => supervisor.setRef(isHeld),
       isBusy: () => runs.inFlight > 0,
       logger: options.logger,
     });
@@ -264,7 +264,7 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   }
 
   pids(): number[] {
-    return this.#parts.fleet.pids();
+    return this.#parts.supervisor.pids();
   }
 
   walls(): WallsReport {

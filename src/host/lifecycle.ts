@@ -8,10 +8,10 @@ import { notServing } from "./plugins/plugins.ts";
 
 /** See `CoreHost.open`. */
 export async function openParts(parts: HostParts, found: Promise<readonly Plugin[]>, options: HostOptions): Promise<void> {
-  const { fleet, plugins, pluginServices, schedule } = parts;
+  const { supervisor, plugins, pluginServices, schedule } = parts;
   await parts.inspector?.open();
-  fleet.warm();
-  const started = fleet.start();
+  supervisor.warm();
+  const started = supervisor.start();
   // Awaited below; a rejection before that must not raise `unhandledRejection`.
   started.catch(() => {});
   const all = await found;
@@ -40,7 +40,7 @@ export function openSyncLines({ hooks, runs, sync }: HostParts): void {
 
 /** Lets runs in flight finish, for at most `LIMITS.sandbox.drainMs`, then ends the sandbox. */
 export async function closeParts(parts: HostParts): Promise<void> {
-  const { runs, schedule, plugins, pluginServices, approvals, fleet, services, audit, recorder, events, durable } = parts;
+  const { runs, schedule, plugins, pluginServices, approvals, supervisor, services, audit, recorder, events, durable } = parts;
   // A plugin that is paused goes on, so that its runs can end.
   parts.inspector?.close();
   parts.clock?.end();
@@ -59,15 +59,15 @@ export async function closeParts(parts: HostParts): Promise<void> {
   // The last messages to the plugins must reach them.
   await lanesReached(parts);
   await services.close();
-  await fleet.close();
+  await supervisor.close();
   await audit?.close();
   await recorder?.close();
   events.close();
 }
 
 /** A barrier: resolves when every lane has done what it was sent, and everything it had sent before has arrived. */
-export async function lanesReached({ fleet }: HostParts): Promise<void> {
-  await Promise.all(fleet.lanes.map((lane) => lane.reached()));
+export async function lanesReached({ supervisor }: HostParts): Promise<void> {
+  await Promise.all(supervisor.lanes.map((lane) => lane.reached()));
 }
 
 /** SECURITY: a guard must not be missing in silence when its hooks are not known. test/contract/closed-doors.test.ts */

@@ -76,6 +76,7 @@ export class RunDispatcher {
   readonly #plugins: Plugins;
   readonly #breaker: Breaker;
   readonly #causes: Causes;
+  readonly #runIdPrefix: string;
   /** How many runs were started; the number of the last one. */
   #runs = 0;
   #inFlight = 0;
@@ -88,6 +89,7 @@ export class RunDispatcher {
     this.#plugins = options.plugins;
     this.#breaker = options.breaker;
     this.#causes = options.causes;
+    this.#runIdPrefix = `${options.id}-`;
   }
 
   /** Runs that have begun, wait for lazy plugins or wait for a user. */
@@ -154,9 +156,8 @@ export class RunDispatcher {
   async callFunction(hook: AnyHook, plan: Plan, event: unknown, context: unknown, call: FunctionCall): Promise<Outcome> {
     const { signal, chain, began } = call;
     signal?.throwIfAborted();
-    const input = chain
-      ? this.#causes.within(chain, () => this.#input(hook, plan, prepare(hook, event, context)))
-      : this.#input(hook, plan, prepare(hook, event, context));
+    const made = (): RunInput => this.#input(hook, plan, prepare(hook, event, context));
+    const input = chain ? this.#causes.within(chain, made) : made();
     began?.(input.cause, plan[0]!.plugin.id);
     return this.#start(input, call);
   }
@@ -293,15 +294,14 @@ export class RunDispatcher {
   }
 
   #hook(name: string): AnyHook {
-    const { hooks } = this.#options;
-    const hook = hooks[name];
-    if (!hook) throw new CreelError("ERR_HOOK_UNKNOWN", { hook: name, hint: suggest(name, Object.keys(hooks)) });
+    const hook = this.#options.hooks[name];
+    if (!hook) throw new CreelError("ERR_HOOK_UNKNOWN", { hook: name, hint: suggest(name, Object.keys(this.#options.hooks)) });
     return hook;
   }
 
   #nextRunId(): string {
     this.#runs += 1;
-    return `${this.#options.id}-${this.#runs}`;
+    return this.#runIdPrefix + this.#runs;
   }
 
   /**

@@ -55,8 +55,8 @@ export class SessionLink {
   }
 
   /**
-   * The cause of the patch that this `session:patch` event is about; undefined: no plugin made it. One event per patch: the same patch by
-   * somebody else has no cause of a plugin's.
+   * The cause of the patch that this `session:patch` event is about; undefined: no plugin made it. One event per patch: the same patch, made
+   * by the gateway or a user, has no plugin's cause.
    */
   causeOf(event: Fields): string | undefined {
     const known = this.#known.get(event);

@@ -302,7 +302,7 @@ export const ERRORS = {
   },
   ERR_CALL_CPU: {
     audience: "author",
-    message: "the handler kept its thread past its {ms} ms of CPU time",
+    message: "the handler used up its {ms} ms of CPU time",
     fix: 'run "creel profile <folder>" to see the slow lines, and do less per call; or ask the operator to raise hooks.cpuMs of the plugin\'s entry',
   },
   ERR_CALL_CPU_SHARED: {
@@ -804,7 +804,7 @@ export const ERRORS = {
   },
   ERR_FLEET_CLIENT: {
     audience: "operator",
-    message: "a fleet is wanted, but the client for NATS cannot be loaded: {detail}",
+    message: "the configuration has a fleet, but the client for NATS cannot be loaded: {detail}",
     fix: 'run "npm install @nats-io/transport-node @nats-io/kv" beside creel',
   },
   ERR_FLEET_CONNECT: {
@@ -819,7 +819,7 @@ export const ERRORS = {
   },
   ERR_FLEET_VERSION: {
     audience: "operator",
-    message: "the NATS server has version {version}, and the oldest that loses nothing in a crash is {oldest}",
+    message: "the NATS server has version {version}, but a version before {oldest} can lose data in a crash",
     fix: "install a newer nats-server",
   },
   ERR_FLEET_AWAY: {
@@ -844,12 +844,12 @@ export const ERRORS = {
   },
   ERR_FLEET_FAILED: {
     audience: "operator",
-    message: 'the fleet\'s server could not do what was asked of it at "{subject}": {detail}',
+    message: 'the fleet\'s server failed at "{subject}": {detail}',
     fix: "read the log of nats-server",
   },
   ERR_FLEET_SIGNATURE: {
     audience: "operator",
-    message: "the fleet's list of plugins is not an operator's: {detail}",
+    message: "the fleet's list of plugins has no valid signature of an operator: {detail}",
     fix: "check who wrote it; if the operator has a new key, add it to the operators of the fleet in creel.json",
   },
   ERR_FLEET_ROLLBACK: {

@@ -94,7 +94,7 @@ export const LIMITS = {
     /**
      * A synchronous run whose lane is inside another plugin's turn also waits for that turn, for at most this much
      * longer: a guard must not be skipped because another plugin is slow. The longest turn within the default budget
-     * takes 0.25 s, on a crowded machine 1.3 s.
+     * takes 0.25 s, on a busy machine 1.3 s.
      */
     neighbourMs: 1_300,
     /**

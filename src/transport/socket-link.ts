@@ -35,6 +35,9 @@ export interface ShmOptions {
   readonly pollMode: "oneShot" | "continuous";
 }
 
+/** A peer that has sent nothing for so long does not poll: it does for a moment after it has sent something. */
+export const QUIET_MS = 2 * LIMITS.poll.idleMs;
+
 /** How many messages of the channel are delivered together. */
 const MESSAGES_AT_ONCE = 8;
 
@@ -164,6 +167,8 @@ class ShmLink extends SocketLink {
   readonly #channel: ShmChannel;
   readonly #pollMode: (typeof POLL_MODE)["oneShot" | "continuous"];
   #isPolling = false;
+  /** When something last came from the peer. */
+  #receivedMs = performance.now();
   /** When the peer was last seen to poll. It polls for a while only. */
   #peerPolledMs = -Infinity;
   #hasWoken = false;
@@ -223,7 +228,8 @@ class ShmLink extends SocketLink {
     const message = this.#peek();
     // Bytes that were sent before it are still on the socket: the event loop delivers them, and then polls again.
     if (!message || message.socketOffset > this.received) return undefined;
-    if (this.#channel.isPeerPolling) this.#peerPolledMs = performance.now();
+    this.#receivedMs = performance.now();
+    if (this.#channel.isPeerPolling) this.#peerPolledMs = this.#receivedMs;
     this.#channel.take();
     return this.guarded(() => readRecord(message.bytes));
   }
@@ -239,8 +245,11 @@ class ShmLink extends SocketLink {
   }
 
   isPeerPolling(): boolean {
+    const nowMs = performance.now();
+    // A lone call spares the system call. If the peer polls after all, the call takes the socket.
+    if (nowMs - this.#receivedMs > QUIET_MS) return false;
     // A peer that said so a moment ago still polls.
-    if (!this.#channel.canSend || performance.now() - this.#peerPolledMs > LIMITS.poll.idleMs)
+    if (!this.#channel.canSend || nowMs - this.#peerPolledMs > LIMITS.poll.idleMs)
       this.guarded(() => {
         this.#channel.peek();
         this.#channel.acknowledge();
@@ -266,6 +275,7 @@ class ShmLink extends SocketLink {
 
   /** Delivers messages of the channel that were sent before a part of this chunk ahead of that part. */
   protected override arrived(chunk: Buffer): void {
+    this.#receivedMs = performance.now();
     let rest = chunk;
     for (;;) {
       const offset = this.#peek()?.socketOffset ?? Infinity;

@@ -94,7 +94,7 @@ contract("texts that are longer in bytes than in characters", (isolation) => {
   });
 });
 
-it("memory that a plugin takes in sips is blamed on it, and not on whoever was executing when the process had become too large", async () => {
+it("memory that a plugin takes in sips is blamed on it, and not on the plugin that was executing when the process had become too large", async () => {
   const sips = `const keep = []; let i = 0; const locales = ["de", "en", "fr", "ja", "zh", "ar", "ru", "th"];
     const grow = () => { const end = Date.now() + 6; while (Date.now() < end) keep.push(new Intl.DateTimeFormat(locales[i++ % 8] + "-u-ca-buddhist", { dateStyle: "full", timeStyle: "full" })); setTimeout(grow, 2); };
     setTimeout(grow, 100);`;

@@ -13,13 +13,9 @@ const MAX_WALK = { files: 32, returns: 12 };
 
 /** Words of an earlier private language. `docs/adr` and the notes on performance tell history, and may use them. */
 const RETIRED =
-  /\b(vigil|linger(s|ed|ing)?|letterbox|theyLook|isWatched|stayAwake|nursery|errands?|waiting room|furnish(es|ed)?|lastWords|berth|condemn(s|ed)?|sleepers|wakesFor|standIns?|isCalm|OneByOne|SideBySide|HotRun|undress|rehears(al|e|ed|es)|courier|strangers?|held turn|tally|heard|glance|allowance|nudges?|WatchGauges)\b/gi;
-/** Ordinary English, and rooms whose words are still to be changed. */
-const SPARED = [
-  /^docs\/guides\/durable-events.md: heard$/,
-  /^src\/install\/manifest\/plugin-id.ts: glance$/,
-  /^src\/(?:console|fleet)\/.*: heard$/,
-];
+  /\b(vigil|linger(s|ed|ing)?|letterbox|letter-files|theyLook|isWatched|isForgotten|stayAwake|bells|nursery|cooks?|errands?|waiting room|furnish(es|ed)?|lastWords|hearing|heard|berths?|condemn(s|ed)?|walled|fences|sleepers|wakesFor|standIns?|isCalm|redo|OneByOne|SideBySide|HotRun|(un)?dress(es|ed)?|job-?holder|rehears(al|e|ed|es)|courier|strangers?|held turn|tally|glances?|allowance|nudges?|WatchGauges|whoever|somebody)\b/gi;
+/** Ordinary English. */
+const SPARED = [/^docs\/guides\/durable-events.md: heard$/];
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -39,6 +35,29 @@ describe("a folder of src", () => {
     const map = readFileSync(join(ROOT, "AGENTS.md"), "utf8");
     const rooms = readdirSync(join(ROOT, "src")).filter((name) => statSync(join(ROOT, "src", name)).isDirectory());
     expect(rooms.filter((room) => !["text", "os"].includes(room) && !map.includes(`src/${room}`))).toEqual([]);
+  });
+});
+
+interface Rule {
+  readonly files: readonly string[];
+  readonly rules: {
+    readonly "no-restricted-imports"?:
+      | string
+      | [string, { readonly patterns?: readonly { readonly group: string[]; readonly message: string }[] }];
+  };
+}
+
+describe("the linter's rule for a folder of src", () => {
+  const rooms = readdirSync(join(ROOT, "src")).filter((name) => statSync(join(ROOT, "src", name)).isDirectory());
+  const { overrides } = JSON.parse(readFileSync(join(ROOT, ".oxlintrc.json"), "utf8")) as { readonly overrides: readonly Rule[] };
+
+  it.each(rooms)("of %s allows the folders that it names, and no other", (room) => {
+    const rule = overrides.find(({ files }) => files[0] === `src/${room}/**`)?.rules["no-restricted-imports"];
+    const patterns = typeof rule === "object" ? (rule[1].patterns ?? []) : [];
+    const { group, message } = patterns.find(({ message: text }) => text.startsWith(`${room} → `)) ?? { group: [], message: "" };
+    const named = message.replace(/^\w+ → |\.$/g, "").split(", ");
+    const others = rooms.filter((other) => other !== room && !named.includes(other));
+    expect(group.toSorted()).toEqual(others.map((other) => `../**/${other}/**`).toSorted());
   });
 });
 

@@ -156,7 +156,7 @@ describe.each(ISOLATIONS)("connections to what was not granted, %s isolation", (
       ),
     );
 
-  it("the traps work: whoever connects is counted, and the granted server answers", async () => {
+  it("the traps work: every connection is counted, and the granted server answers", async () => {
     await (await fetch(`http://127.0.0.1:${ports.trap}/`).catch(() => undefined))?.text();
     expect(reached()).toBe(1);
     expect(await attempt(`net.connect({granted}, "127.0.0.1")`)).toBe("reached");

@@ -355,7 +355,7 @@ describe.each(ISOLATIONS)("%s isolation", (isolation) => {
 
   const reached = (): number => traps.reduce((sum, { connections }) => sum + connections, 0);
 
-  it("the traps work: whoever connects is counted, and the granted server answers", async () => {
+  it("the traps work: every connection is counted, and the granted server answers", async () => {
     await (await fetch(`http://127.0.0.1:${forbidden}/`)).text();
     await (await fetch(`http://[::1]:${forbidden}/`)).text();
     expect(reached()).toBe(2);

@@ -116,7 +116,7 @@ describe("the example gateway", { timeout: 60_000 }, () => {
   it("shows a plugin that was stopped, and the chat goes on", async (test) => {
     test.skip(missing !== undefined, missing);
     await say("loop, please");
-    await sees("stopped", "endless-loop was stopped: the handler kept its thread");
+    await sees("stopped", "endless-loop was stopped: the handler used up its");
     await say("still there?");
     await sees("agent", "still there?");
     expect(await page.locator("li.stopped").count()).toBeGreaterThan(0);

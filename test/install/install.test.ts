@@ -300,14 +300,14 @@ describe("an update", () => {
     expect([newsOf(wider.review).length, (await state.read()).get("weather")!.version]).toEqual([2, "1.1.0"]);
   });
 
-  it("from somewhere else is critical: whoever takes over an id takes over what was granted to it", async () => {
+  it("from somewhere else is critical: a package that takes over an id takes over what was granted to it", async () => {
     const { install } = operator();
     await install(pluginFolder({ id: "steady" }, listener("llm_input")));
     const { review } = await install(pluginFolder({ id: "steady" }, listener("llm_input")), false);
     expect(review.scan.findings).toMatchObject([{ rule: "other-source", severity: "critical" }]);
   });
 
-  it("that fails, and one that somebody else was quicker with, leave the old version", async () => {
+  it("that fails, and one that another installation was quicker with, leave the old version", async () => {
     const root = pluginFolder({ id: "steady" }, listener("llm_input"));
     const { install, state } = operator();
     await install(root);

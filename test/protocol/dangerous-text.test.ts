@@ -1,6 +1,6 @@
 /** Characters that are obeyed instead of seen: one list, used by all code that shows third-party text. */
 import { describe, expect, it } from "vitest";
-import { printable as printedJson } from "../../src/cli/ui/text.ts";
+import { printableJson } from "../../src/cli/ui/text.ts";
 import { oneLine } from "../../src/text/one-line.ts";
 import { printable } from "../../src/text/printable.ts";
 import { escapeInJson, isDangerous, NO_DANGER, withoutDanger } from "../../src/protocol/dangerous-text.ts";
@@ -32,7 +32,7 @@ describe.each(Object.entries(DANGEROUS))("%s", (_, codes) => {
 
   it("are written as escapes in JSON for people, which means the same", () => {
     for (const char of chars) {
-      const shown = printedJson({ text: `a${char}b` });
+      const shown = printableJson({ text: `a${char}b` });
       expect(shown).toMatch(/^[\u0020-\u007e]*$/);
       expect(JSON.parse(shown)).toEqual({ text: `a${char}b` });
     }
@@ -50,7 +50,7 @@ it("what people write stays as it is", () => {
 });
 
 it("JSON keeps its own lines", () => {
-  const shown = printedJson({ a: "x\ny", b: [1] }, 2);
+  const shown = printableJson({ a: "x\ny", b: [1] }, 2);
   expect(shown.split("\n")).toHaveLength(6);
   expect(escapeInJson(shown)).toBe(shown);
 });

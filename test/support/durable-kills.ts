@@ -74,7 +74,7 @@ export async function killGateway(options: Kills): Promise<Figures> {
     void text(request).then((body) => {
       // A refused event waits as long as half its age: after the last kill that would only take time. But on a busy machine the first request
       // may come that late, and one refusal there is always.
-      const isOneOfThem = asked++ % Math.round(1 / refuses) === 0;
+      const isOneOfThem = refuses > 0 && asked++ % Math.round(1 / refuses) === 0;
       if (isOneOfThem && (!isSettling || refused === 0)) {
         refused += 1;
         return response.writeHead(503).end();

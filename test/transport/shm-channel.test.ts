@@ -12,7 +12,7 @@ import { openShmChannel } from "../../src/host/supervisor/launch/shm-files.ts";
 import { LARGE_BYTES, BODY_BYTES, SHM_FILE_BYTES, ShmChannel, shmFiles, POLL_MODE } from "../../src/transport/shm-channel.ts";
 import type { ShmFiles } from "../../src/transport/shm-channel.ts";
 import { writeRecord } from "../../src/transport/shm-record.ts";
-import { socketLink } from "../../src/transport/socket-link.ts";
+import { QUIET_MS, socketLink } from "../../src/transport/socket-link.ts";
 import { thrownBy } from "../support/errors.ts";
 
 const PAGE_BYTES = 4096;
@@ -560,7 +560,7 @@ type Step =
   | { readonly who: "host"; readonly does: "call"; readonly size: number; readonly times: number }
   | { readonly who: Who; readonly does: "hear"; readonly bytes: number }
   | { readonly who: Who; readonly does: "poll" | "stopPolling" }
-  | { readonly who: "host"; readonly does: "kick" }
+  | { readonly who: "host"; readonly does: "kick" | "wait" }
   | { readonly who: "lane"; readonly does: "press" };
 
 /** Steps in random order, by weight. */
@@ -570,7 +570,7 @@ function steps(maxLength: number, { sizes, bursts, stops }: { sizes: readonly nu
   // Enough to make a file long.
   const times = fc.oneof({ weight: 10, arbitrary: fc.constant(1) }, { weight: bursts, arbitrary: fc.constant(30) });
   const bytes = fc.constantFrom(1, 5, 30, Infinity, Infinity);
-  const others = fc.constantFrom({ who: "host", does: "kick" }, { who: "lane", does: "press" });
+  const others = fc.constantFrom({ who: "host", does: "kick" }, { who: "host", does: "wait" }, { who: "lane", does: "press" });
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.record({ who: fc.constant("host"), does: fc.constant("call"), size, times }) },
     { weight: 1, arbitrary: fc.record({ who, does: fc.constant("send"), size, times }) },
@@ -643,19 +643,54 @@ class Conversation {
       case "press":
         this.#isCpuBusy = !this.#isCpuBusy;
         return;
+      case "wait":
+        clockMs += QUIET_MS + 1;
+        return;
       default:
         return end[next.does]();
     }
   }
 }
 
-/** Takes time out of the test: a peer that was seen to poll still polls. */
+let clockMs = 0;
+
+/** Time passes when a step says so: a peer that was seen to poll still polls. */
 function stopClock(): void {
-  vi.spyOn(performance, "now").mockReturnValue(0);
+  clockMs = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => clockMs);
   onTestFinished(() => void vi.restoreAllMocks());
 }
 
 describe("a conversation", () => {
+  it("a peer that has sent nothing for a while is taken to have stopped polling, and its files are not even read", () => {
+    stopClock();
+    const [host, lane] = [new End(), new End()];
+    let reads = 0;
+    host.connect(
+      lane,
+      "oneShot",
+      () => void (reads += 1),
+      () => {},
+    );
+    lane.connect(
+      host,
+      "continuous",
+      () => {},
+      () => {},
+    );
+    lane.startPolling();
+    host.startPolling();
+    host.send(1);
+    expect(host.socket.other.isIdle).toBe(true);
+    reads = 0;
+    clockMs += QUIET_MS + 1;
+    host.send(1);
+    expect([reads, lane.socket.isIdle]).toEqual([0, false]);
+    lane.poll();
+    lane.socket.deliver(Infinity);
+    expect(lane.received).toEqual(host.sent);
+  });
+
   it("a side that stopped polling with a message unread is woken, even if that shows only behind a message that waited for the socket", () => {
     stopClock();
     const conversation = new Conversation([]);

@@ -4,16 +4,10 @@ import { rememberedId } from "../../host/run/approvals/memory.ts";
 import type { RememberedApproval } from "../../host/run/approvals/memory.ts";
 import { table } from "../ui/table.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { duration, printable, wrap } from "../ui/text.ts";
+import { duration, escaped, printableJson, wrap } from "../ui/text.ts";
 
 /** How much of a digest a person compares, and `--digest` takes. */
 export const DIGEST_CHARS = 12;
-
-/** SECURITY: escaped as in JSON, on one line. test/cli/verbs/host/approvals.test.ts */
-const plain = (text: string): string =>
-  printable(text)
-    .slice(1, -1)
-    .replaceAll(String.raw`\"`, '"');
 
 export function pendingPage(pending: readonly PendingApproval[], out: Terminal, now: number): void {
   if (pending.length === 0) return out.line("no approval waits for an answer");
@@ -28,18 +22,18 @@ export function approvalPage(pending: PendingApproval, out: Terminal, now: numbe
   const { line, paint, width } = out;
   const row = (name: string, text: string): void => line(`  ${name.padEnd(9)}${text}`);
   const left = pending.expiresAt - now;
-  line(`${paint("bold", id)}  ${paint("cyan", plain(toolName))}  ${left > 0 ? `${duration(left)} left` : "expired"}`);
+  line(`${paint("bold", id)}  ${paint("cyan", escaped(toolName))}  ${left > 0 ? `${duration(left)} left` : "expired"}`);
   for (const { pluginId, title, description, severity } of requests) {
-    row("asked by", `${plain(pluginId)}: ${plain(title)}${severity === undefined ? "" : ` (${severity})`}`);
-    if (description) for (const part of wrap(plain(description), width - 11)) row("", part);
+    row("asked by", `${escaped(pluginId)}: ${escaped(title)}${severity === undefined ? "" : ` (${severity})`}`);
+    if (description) for (const part of wrap(escaped(description), width - 11)) row("", part);
   }
   for (const change of changes)
-    row("changed", `${change.params.map(plain).join(", ")} by ${plain(change.pluginId)}, after the first request`);
-  if (agentId !== undefined) row("agent", plain(agentId));
-  if (sessionKey !== undefined) row("session", plain(sessionKey));
+    row("changed", `${change.params.map(escaped).join(", ")} by ${escaped(change.pluginId)}, after the first request`);
+  if (agentId !== undefined) row("agent", escaped(agentId));
+  if (sessionKey !== undefined) row("session", escaped(sessionKey));
   row("run", runId);
   if (isCut) row("params", "too large to show: it can be denied here, not allowed");
-  else for (const [at, part] of printable(params, 2).split("\n").entries()) row(at === 0 ? "params" : "", part);
+  else for (const [at, part] of printableJson(params, 2).split("\n").entries()) row(at === 0 ? "params" : "", part);
   row("digest", digest.slice(0, DIGEST_CHARS));
   row("answers", allowed.length === 0 ? "none here: the program that made the call asks its own user" : allowed.join(", "));
 }
@@ -51,10 +45,10 @@ export function alwaysPage(always: readonly RememberedApproval[], out: Terminal)
   const columns = ["id", "plugin", "tool", "agent", "title"].map((head) => ({ head }));
   const rows = always.map((one) => [
     rememberedId(one),
-    plain(one.pluginId),
-    plain(one.toolName),
-    plain(one.agentId ?? "–"),
-    plain(one.scope === undefined ? one.title : `${one.title} (${one.scope})`),
+    escaped(one.pluginId),
+    escaped(one.toolName),
+    escaped(one.agentId ?? "–"),
+    escaped(one.scope === undefined ? one.title : `${one.title} (${one.scope})`),
   ]);
   table(columns, rows, out);
 }
@@ -65,11 +59,11 @@ export function ledgerPage(entries: readonly LedgerEntry[], out: Terminal): void
   const rows = entries.map(({ at, resolution, by, from, waitedMs, toolName, plugins, titles }) => [
     new Date(at).toISOString(),
     resolution,
-    plain(by ?? "–"),
+    escaped(by ?? "–"),
     from,
     duration(waitedMs),
-    plain(toolName),
-    plain(`${plugins.join(", ")}: ${titles.join("; ")}`),
+    escaped(toolName),
+    escaped(`${plugins.join(", ")}: ${titles.join("; ")}`),
   ]);
   table(columns, rows, out);
 }

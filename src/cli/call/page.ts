@@ -6,7 +6,7 @@ import { ERRORS } from "../../protocol/errors.ts";
 import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { Call, CallError, Outcome } from "../../protocol/outcome.ts";
 import { approvalLines } from "../ui/approval-lines.ts";
-import { duration, gap, printable, wrap } from "../ui/text.ts";
+import { duration, gap, printableJson, wrap } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
 const LABEL = 10;
@@ -23,7 +23,7 @@ export function page(outcome: Outcome, { line, paint, width }: Terminal): void {
   if (reason !== undefined) row("reason", oneLine(reason));
   if (approval) for (const [index, text] of approvalLines(approval).entries()) row(index === 0 ? "approval" : "", oneLine(text));
   if (result === undefined) row("result", "none");
-  else rows("result", printable(result, 2).split("\n"));
+  else rows("result", printableJson(result, 2).split("\n"));
   line();
   if (calls.length === 0) line(`  no plugin that is loaded listens to ${hook} for this event`);
   const nameWidth = Math.max(...calls.map(({ plugin }) => plugin.length));
@@ -35,7 +35,7 @@ export function functionPage(outcome: FunctionOutcome, terminal: Terminal): void
   const { kind, name, status, plugin, value } = outcome;
   const { line, paint } = terminal;
   line(`${paint("bold", oneLine(`${kind}:${name}`))}  ${paint(status === "ok" ? "green" : "red", status)} by ${paint("bold", plugin)}`);
-  const lines = value === undefined ? ["none"] : printable(value, 2).split("\n");
+  const lines = value === undefined ? ["none"] : printableJson(value, 2).split("\n");
   for (const [at, text] of lines.entries()) line(`  ${paint("gray", (at === 0 ? "result" : "").padEnd(LABEL))}${text}`);
   line();
   callLines({ ...outcome, priority: 0 }, plugin.length, terminal);

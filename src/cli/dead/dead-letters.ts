@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { CreelError } from "../../protocol/errors.ts";
 import { Outbox, outboxFile } from "../../host/durable/outbox.ts";
-import type { Death } from "../../host/durable/outbox.ts";
+import type { LastFailure } from "../../host/durable/outbox.ts";
 import type { DeliveryRow } from "../../host/durable/outbox-tables.ts";
 
-export interface DeadLetter extends Pick<Death, "status" | "why"> {
+export interface DeadLetter extends Pick<LastFailure, "status" | "why"> {
   readonly seq: number;
   readonly id: string;
   readonly plugin: string;
@@ -42,7 +42,7 @@ export function openDeadLetters(stateDir: string): DeadLetters {
 }
 
 function letterOf({ seq, id, plugin, hook, session, attempt, made, dead, event, context }: DeliveryRow): DeadLetter {
-  const { status, why, at } = JSON.parse(dead!) as Death;
+  const { status, why, at } = JSON.parse(dead!) as LastFailure;
   return {
     seq,
     id,

@@ -14,7 +14,7 @@ import { sayInspect } from "../inspect/options.ts";
 import type { Inspection } from "../inspect/options.ts";
 import { DevtoolsWindow } from "./devtools-window.ts";
 import { codeFrame } from "../ui/code-frame.ts";
-import { printable } from "../ui/text.ts";
+import { printableJson } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { EXIT } from "../verb.ts";
 import { sayWalls } from "../ui/walls.ts";
@@ -150,7 +150,7 @@ export class Round {
   /** Loads have happened: shows what went wrong, or runs the event. */
   async show(logs: () => readonly string[]): Promise<void> {
     const { isJson, out, err } = this.#options;
-    const print = (value: object): void => out.line(printable(value));
+    const print = (value: object): void => out.line(printableJson(value));
     const failed = this.#caller.failures().find(({ isNamed }) => isNamed)?.report;
     if (failed && isJson) print({ loaded: false, error: failed.error });
     if (failed && !isJson) {
@@ -176,7 +176,7 @@ export class Round {
     const key = JSON.stringify(input);
     const before = this.#last.get(key);
     this.#last.set(key, shown);
-    if (isJson) return out.line(printable(outcome));
+    if (isJson) return out.line(printableJson(outcome));
     page(outcome, out);
     for (const { error } of outcome.calls) {
       if (error?.at !== undefined) await codeFrame(this.#root, error.at, out);

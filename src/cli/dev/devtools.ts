@@ -22,7 +22,7 @@ export interface DevTools extends Disposable {
   readonly port: number;
 }
 
-/** Undefined: there is no such browser, or it did not start. It ends with this process. `closed`: somebody has closed it. */
+/** Undefined: there is no such browser, or it did not start. It ends with this process. `closed` is called when the user closes it. */
 export async function openDevtools(address: InspectAddress, closed: () => void = () => {}): Promise<DevTools | undefined> {
   const path = browserPath();
   if (path === undefined) return undefined;

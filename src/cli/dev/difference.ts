@@ -2,7 +2,7 @@
 import type { Outcome } from "../../protocol/outcome.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { duration, printable } from "../ui/text.ts";
+import { duration, printableJson } from "../ui/text.ts";
 
 export interface Shown {
   readonly outcome: Outcome;
@@ -28,7 +28,7 @@ export function changesOf(before: Shown, after: Shown): Change[] {
   };
   compare("decision", one.decision, other.decision);
   compare("reason", one.reason ?? "", other.reason ?? "");
-  compare("result", printable(one.result ?? null), printable(other.result ?? null));
+  compare("result", printableJson(one.result ?? null), printableJson(other.result ?? null));
   compare("error", errorsOf(one), errorsOf(other));
   compare("log", before.logs.join("\n"), after.logs.join("\n"));
   const [cheap, dear] = [cpuOf(one), cpuOf(other)].toSorted((a, b) => a - b) as [number, number];

@@ -6,7 +6,7 @@ import type { AuditCall, AuditRun, AuditShown, AuditState } from "../../protocol
 import { approvalLines } from "../ui/approval-lines.ts";
 import type { Advice } from "../../text/run-advice.ts";
 import type { LivePart } from "./live-run.ts";
-import { duration, printable, wrap } from "../ui/text.ts";
+import { duration, escaped, printableJson, wrap } from "../ui/text.ts";
 import { table } from "../ui/table.ts";
 import type { Terminal } from "../ui/terminal.ts";
 
@@ -128,16 +128,13 @@ function seen(event: AuditShown | undefined, saw: AuditShown): AuditShown {
 
 function shown(data: AuditShown, width: number): string[] {
   if ("text" in data) {
-    const cut = printable(data.text)
-      .slice(1, -1)
-      .replaceAll(String.raw`\"`, '"');
-    const [lines] = bounded(wrap(`${cut}…`, width));
+    const [lines] = bounded(wrap(`${escaped(data.text)}…`, width));
     return [...lines, `(of ${data.chars} characters, ${data.text.length} are in the log)`];
   }
-  const flat = printable(data.value);
+  const flat = printableJson(data.value);
   if (flat.length <= width) return [flat];
   const [lines, more] = bounded(
-    printable(data.value, 2)
+    printableJson(data.value, 2)
       .split("\n")
       .flatMap((line) => pieces(line, width)),
   );

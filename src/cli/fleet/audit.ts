@@ -4,7 +4,7 @@ import type { Operator } from "../../fleet/control/operator.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { UsageError } from "../options.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { printable } from "../ui/text.ts";
+import { printableJson } from "../ui/text.ts";
 import { EXIT } from "../verb.ts";
 
 interface AuditValues {
@@ -27,7 +27,7 @@ export async function audit(
     if (only && !only.includes(shipped.host)) return;
     const { number, host, line, gap } = shipped;
     if (gap !== undefined) gaps += 1;
-    if (isJson) out.line(printable(gap === undefined ? { number, host, line } : { number, host, gap }));
+    if (isJson) out.line(printableJson(gap === undefined ? { number, host, line } : { number, host, gap }));
     else out.line(`${out.paint("cyan", host)} ${gap === undefined ? summary(line) : out.paint("red", `✗ ${gap}`)}`);
   };
   // What was said before the reading began must be in it.

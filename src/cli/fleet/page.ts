@@ -4,7 +4,7 @@ import type { Check } from "../doctor/check.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { table } from "../ui/table.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { printable } from "../ui/text.ts";
+import { printableJson } from "../ui/text.ts";
 import { factLine } from "../tail/line.ts";
 import type { MadeKeys } from "./keys.ts";
 
@@ -13,7 +13,7 @@ const STYLES = { ok: "green", warn: "yellow", broken: "red" } as const;
 
 export const page = {
   keys(made: MadeKeys, isJson: boolean, out: Terminal): void {
-    if (isJson) return out.line(printable(made, 2));
+    if (isJson) return out.line(printableJson(made, 2));
     out.line(`made ${made.files.join(", ")} in ${made.folder}`);
     out.line(`the operator's public key, for "operators" of every host: ${made.operator}`);
     out.line(
@@ -22,7 +22,7 @@ export const page = {
   },
 
   hosts(hosts: readonly Seen[], isJson: boolean, out: Terminal): boolean {
-    if (isJson) out.line(printable(hosts, 2));
+    if (isJson) out.line(printableJson(hosts, 2));
     else if (hosts.length === 0) out.line("no host of the fleet is there");
     else
       table(
@@ -53,7 +53,7 @@ export const page = {
   answers(answers: readonly Answered[], isJson: boolean, out: Terminal): boolean {
     if (isJson)
       out.line(
-        printable(
+        printableJson(
           answers.map(({ host, ok, error }) => ({ host, ok, error: error?.message })),
           2,
         ),
@@ -70,14 +70,14 @@ export const page = {
   fact(host: string, fact: string, event: unknown, isJson: boolean, out: Terminal): void {
     out.line(
       isJson
-        ? printable({ host, event: fact, at: new Date().toISOString(), fact: event })
+        ? printableJson({ host, event: fact, at: new Date().toISOString(), fact: event })
         : `${out.paint("cyan", host)} ${factLine(fact as never, event as never, out)}`,
     );
   },
 
   checks(checks: readonly Check[], isJson: boolean, out: Terminal): boolean {
     const isSound = checks.every(({ status }) => status !== "broken");
-    if (isJson) out.line(printable({ checks, isSound }, 2));
+    if (isJson) out.line(printableJson({ checks, isSound }, 2));
     else
       for (const { status, what, fix } of checks) {
         out.line(`${out.paint(STYLES[status], MARKS[status])} ${oneLine(what, 400)}`);

@@ -7,7 +7,7 @@ import type { ErrorCode } from "../../protocol/errors.ts";
 import { silentLogger } from "../../host/report/silent-logger.ts";
 import { findProject } from "../plugins/project.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { printable } from "../ui/text.ts";
+import { printableJson } from "../ui/text.ts";
 import { EXIT } from "../verb.ts";
 
 export async function pull(
@@ -26,7 +26,7 @@ export async function pull(
     await steward.close();
     if (steward.fault)
       throw new CreelError("ERR_FLEET_FAILED" satisfies ErrorCode, { subject: "creel_lock", detail: steward.fault.message });
-    out.line(isJson ? printable({ serial: steward.serial }) : `the state folder has change ${steward.serial} of the fleet`);
+    out.line(isJson ? printableJson({ serial: steward.serial }) : `the state folder has change ${steward.serial} of the fleet`);
     return EXIT.ok;
   } finally {
     await bus.close();

@@ -4,7 +4,7 @@ import { readKnownHosts, writeKnownHosts } from "../../fleet/control/known-hosts
 import { readPrivate } from "../../fleet/settings.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { currentUser, findProject } from "../plugins/project.ts";
-import { duration, printable } from "../ui/text.ts";
+import { duration, printableJson } from "../ui/text.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { EXIT } from "../verb.ts";
 import { asOperator } from "./join.ts";
@@ -34,7 +34,7 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   await operator.makeQuarantine(replicas);
   if (settings.auditDays !== undefined) await operator.makeAudit(replicas, settings.auditDays);
   if (pushed === undefined) {
-    out.line(isJson ? printable({ serial: null, hosts: [] }) : "the fleet already has this lock");
+    out.line(isJson ? printableJson({ serial: null, hosts: [] }) : "the fleet already has this lock");
     return EXIT.ok;
   }
   const { serial, repaired } = pushed;
@@ -43,7 +43,7 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   const tookMs = performance.now() - startedMs;
   for (const { host, heardAt } of operator.hosts()) expected[host] = heardAt;
   writeKnownHosts(state.dir, expected);
-  if (isJson) out.line(printable({ serial, repaired, tookMs, hosts: followed }, 2));
+  if (isJson) out.line(printableJson({ serial, repaired, tookMs, hosts: followed }, 2));
   else {
     for (const plugin of repaired) out.line(`the server's copy of ${plugin} was not the signed one, and was replaced`);
     for (const { host, isDone, why } of followed)

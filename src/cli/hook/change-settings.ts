@@ -13,7 +13,7 @@ import { UsageError } from "../options.ts";
 import { askerAt, isYes } from "../ui/question.ts";
 import type { Keyboard } from "../ui/question.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { printable } from "../ui/text.ts";
+import { printableJson } from "../ui/text.ts";
 import { EXIT } from "../verb.ts";
 import { edited, isEmptyObject } from "./edit-settings.ts";
 import { commandsFor, markOf, SETTINGS } from "./settings-places.ts";
@@ -59,7 +59,9 @@ export async function changeSettings(action: HookAction, format: AgentFormat, op
     change: before === undefined ? "create" : after === undefined ? "delete" : "edit",
   }));
   if (isJson)
-    out.line(printable({ agent: format.name, action, outcome, files, ...(action === "install" && outcome !== "declined" && { next }) }));
+    out.line(
+      printableJson({ agent: format.name, action, outcome, files, ...(action === "install" && outcome !== "declined" && { next }) }),
+    );
   else if (outcome === "done") {
     out.line(
       `${out.paint("green", "done:")} ${format.title} ${action === "install" ? "asks Creel before its tools run" : "no longer asks Creel"}`,

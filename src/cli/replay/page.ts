@@ -5,16 +5,11 @@ import type { Difference, ReplayReport } from "../../replay/replay.ts";
 import type { Rerun } from "../../replay/rerun.ts";
 import type { Verdict } from "../../replay/verdict.ts";
 import type { Terminal } from "../ui/terminal.ts";
-import { duration, printable } from "../ui/text.ts";
+import { duration, escaped, printableJson } from "../ui/text.ts";
 
 /** Differences that a person reads. */
 const SHOWN = 20;
 const EVENT_CHARS = 200;
-
-const plain = (text: string): string =>
-  printable(text)
-    .slice(1, -1)
-    .replaceAll(String.raw`\"`, '"');
 
 const number = (count: number): string => count.toLocaleString("en-US");
 
@@ -34,7 +29,8 @@ function sentenceOf({ before, after, count, hook }: ReplayReport["changes"][numb
 export function replayPage(report: ReplayReport, hasChange: boolean, out: Terminal): void {
   const { line, paint } = out;
   const { runs, changes, differences, hooks, skipped, unstable, failures } = report;
-  for (const { plugin, error } of failures) line(`${paint("yellow", "!")} ${plain(plugin)} does not serve in the replay: ${plain(error)}`);
+  for (const { plugin, error } of failures)
+    line(`${paint("yellow", "!")} ${escaped(plugin)} does not serve in the replay: ${escaped(error)}`);
   if (changes.length === 0) line(`${paint("green", "✓")} ${number(runs)} runs, every decision as ${hasChange ? "it is now" : "recorded"}`);
   for (const change of changes) line(`${paint("yellow", "≠")} ${sentenceOf(change, hooks[change.hook]!)}`);
   if (hasChange && unstable > 0)
@@ -48,24 +44,24 @@ export function replayPage(report: ReplayReport, hasChange: boolean, out: Termin
 
 function differenceLines({ runId, hook, at, event, before, after }: Difference, { line, paint }: Terminal): void {
   line();
-  line(`${paint("bold", plain(runId))}  ${plain(hook)}  ${new Date(at).toISOString()}`);
-  const text = printable(event);
+  line(`${paint("bold", escaped(runId))}  ${escaped(hook)}  ${new Date(at).toISOString()}`);
+  const text = printableJson(event);
   line(`  event   ${text.length > EVENT_CHARS ? `${text.slice(0, EVENT_CHARS)}…` : text}`);
   line(`  before  ${said(before)}`);
   line(`  after   ${said(after)}`);
 }
 
-const said = (verdict: Verdict): string => plain(verdictWords(verdict));
+const said = (verdict: Verdict): string => escaped(verdictWords(verdict));
 
 export function rerunPage({ before, after, outcome }: Rerun, { line }: Terminal): void {
   line(`recorded  ${said(before)}`);
   line(`now       ${said(after)}`);
   for (const { plugin, status, wallMs, error } of outcome.calls)
-    line(`  ${plain(plugin)}  ${status}  ${duration(wallMs)}${error ? `  ${plain(error.message)}` : ""}`);
-  line(`result    ${printable(outcome.result)}`);
+    line(`  ${escaped(plugin)}  ${status}  ${duration(wallMs)}${error ? `  ${escaped(error.message)}` : ""}`);
+  line(`result    ${printableJson(outcome.result)}`);
 }
 
 export function bisectPage({ words, runs }: Bisection, { line, paint }: Terminal): void {
-  for (const [at, text] of words.entries()) line(at < words.length - 1 ? `${paint("yellow", "!")} ${plain(text)}` : plain(text));
+  for (const [at, text] of words.entries()) line(at < words.length - 1 ? `${paint("yellow", "!")} ${escaped(text)}` : escaped(text));
   line(paint("gray", `${runs} replays`));
 }

@@ -1,7 +1,7 @@
 /** One line per fact: time, fact, plugin, status and details. */
 import type { FactName, Facts } from "../../host/report/events.ts";
 import type { Stamp } from "../../protocol/live-report.ts";
-import { duration, printable } from "../ui/text.ts";
+import { duration, escaped } from "../ui/text.ts";
 import type { Style, Terminal } from "../ui/terminal.ts";
 
 interface Row {
@@ -57,17 +57,10 @@ export function factLine<K extends FactName>(name: K, fact: Facts[K] & Stamp, { 
   return [
     paint("gray", time),
     name.padEnd(WIDTH.fact),
-    paint("cyan", plain(plugin ?? "–").padEnd(WIDTH.plugin)),
-    paint(style, plain(status).padEnd(WIDTH.status)),
-    plain(text),
+    paint("cyan", escaped(plugin ?? "–").padEnd(WIDTH.plugin)),
+    paint(style, escaped(status).padEnd(WIDTH.status)),
+    escaped(text),
   ]
     .join(" ")
     .trimEnd();
-}
-
-/** Plugin text stays on its line and has no control characters. SECURITY: test/serve/command.test.ts */
-function plain(text: string): string {
-  return printable(text)
-    .slice(1, -1)
-    .replaceAll(String.raw`\"`, '"');
 }

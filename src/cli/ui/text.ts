@@ -40,6 +40,13 @@ export function duration(ms: number): string {
  * JSON of what plugins answer, with null for missing values. SECURITY: no text of a plugin colours, moves or forges
  * anything on a screen. test/cli/verbs/author/call.test.ts
  */
-export function printable(value: unknown, indent?: number): string {
+export function printableJson(value: unknown, indent?: number): string {
   return escapeInJson(JSON.stringify(value, (_, field: unknown) => field ?? null, indent));
+}
+
+/** A plugin's text for one line of a terminal: escaped as in JSON, without the quotes around it. SECURITY: test/serve/command.test.ts */
+export function escaped(text: string): string {
+  return printableJson(text)
+    .slice(1, -1)
+    .replaceAll(String.raw`\"`, '"');
 }

@@ -82,7 +82,7 @@ export class SharedQuarantine {
         logger.warn({ err: error }, "quarantines cannot be shared with the fleet now");
       this.#failed = message;
     }
-    // Told or heard again, if the servers were away or a message was lost.
+    // Sent or received again, if the servers were away or a message was lost.
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.look(), LIMITS.fleet.lookMs).unref();
   }
 
@@ -122,7 +122,7 @@ export class SharedQuarantine {
       const { by, entry } = news;
       if (by === name) continue;
       const why = oneLine(`host ${by} of the fleet quarantined it: ${entry.why}`, LIMITS.call.errorMessageChars);
-      // Noted first: what was heard is not told again.
+      // Noted first: what was received is not sent again.
       this.#write({ ...this.#known, told: { ...this.#known.told, [plugin]: entry.bundle } });
       if (host.isolate(plugin, { ...entry, why }))
         logger.warn({ plugin, by, why: entry.why }, "a plugin is in quarantine on all hosts of the fleet");

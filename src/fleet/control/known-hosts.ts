@@ -1,6 +1,6 @@
 /**
- * Trusted side, an operator's command: which hosts of the fleet were heard before, in `fleet-hosts.json` of the operator's state folder. A host
- * that is silent now says nothing of itself: only what was heard earlier can name it.
+ * Trusted side, an operator's command: which hosts of the fleet have reported before, in `fleet-hosts.json` of the operator's state folder. A host
+ * that is silent now says nothing of itself: only an earlier report can name it.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import * as z from "zod";
 import { LIMITS } from "../../protocol/limits.ts";
 import { parseJson } from "../../text/parse-json.ts";
 
-/** By name: when it was heard last, in milliseconds since 1970. */
+/** By name: when it last reported, in milliseconds since 1970. */
 const known = z.record(z.string(), z.number());
 
-/** Those that were heard within a week. A file that cannot be read counts as none: it is only what a person is reminded of. */
+/** Those that have reported within a week. A file that cannot be read counts as none: it is only what a person is reminded of. */
 export function readKnownHosts(stateDir: string, now: number): Record<string, number> {
   let text: string;
   try {

@@ -20,7 +20,7 @@ import { entryDigest, entryText, SharedLock } from "./shared-lock.ts";
 
 export interface Seen extends Here {
   readonly host: string;
-  /** When it was heard, by this machine's clock. */
+  /** When it came, by this machine's clock. */
   readonly heardAt: number;
 }
 
@@ -49,7 +49,7 @@ export class Operator implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #hosts = new Map<string, Seen>();
   readonly #sinceMs = performance.now();
-  #heard: (() => void) | undefined;
+  #received: (() => void) | undefined;
   #off: () => void = () => {};
 
   private constructor(bus: Bus) {
@@ -70,7 +70,7 @@ export class Operator implements AsyncDisposable {
       const said = read(here, text);
       // SECURITY: the server lets a host publish this subject for its own name alone. test/fleet/permissions.test.ts
       if (said) operator.#hosts.set(subject.split(".")[2]!, { ...said, host: subject.split(".")[2]!, heardAt: Date.now() });
-      operator.#heard?.();
+      operator.#received?.();
     });
     bus.publish(SUBJECTS.who, "");
     return operator;
@@ -192,7 +192,7 @@ export class Operator implements AsyncDisposable {
     const areAllHere = (): boolean => this.#hosts.size > 0 && expected.every((host) => this.#hosts.has(host));
     const until = async (isOver: () => boolean, lastMs: number): Promise<void> => {
       while (!isOver() && performance.now() < lastMs)
-        await Promise.race([new Promise<void>((resolve) => (this.#heard = resolve)), sleep(Math.max(1, lastMs - performance.now()))]);
+        await Promise.race([new Promise<void>((resolve) => (this.#received = resolve)), sleep(Math.max(1, lastMs - performance.now()))]);
     };
     await until(areAllHere, silentMs);
     await until(() => this.hosts().every(isSettled), endMs);

@@ -26,9 +26,9 @@ export interface HostsOptions {
 export class Hosts {
   readonly #options: HostsOptions;
   readonly #known = new Map<string, Known>();
-  /** Silence counts from here: while the connection was gone, nothing could be heard. */
+  /** Silence counts from here: while the connection was gone, nothing could arrive. */
   #connectedMs = performance.now();
-  /** What the host that was heard last has said. */
+  /** What the host that last sent something has said. */
   state: ServeState | undefined;
 
   constructor(options: HostsOptions) {

@@ -170,7 +170,7 @@ export class Deliveries {
     const isOld = now() - row.made > LIMITS.outbox.maxAgeMs;
     const isDeadly = isFatal && row.fatal + 1 >= LIMITS.outbox.fatalAttempts;
     if (isOld || isDeadly) {
-      await outbox.died(row.seq, { status: bad?.status ?? "waits", why, at: now() });
+      await outbox.giveUp(row.seq, { status: bad?.status ?? "waits", why, at: now() });
       this.#tell(row, "dead", why);
       if (recipient.told.admit())
         this.#options.logger.error(

@@ -28,7 +28,7 @@ export interface NewEvent {
 export type Waiting = Pick<DeliveryRow, "seq" | "plugin" | "session" | "made">;
 
 /** Why a row was given up. */
-export interface Death {
+export interface LastFailure {
   readonly status: string;
   readonly why: string;
   /** Milliseconds since 1970. */
@@ -153,8 +153,8 @@ export class Outbox {
     return this.#database.do((sql) => sql.settle.run(isUncounted ? 1 : 0, isFatal ? 1 : 0, seq));
   }
 
-  died(seq: number, death: Death): Promise<unknown> {
-    return this.#database.do((sql) => sql.die.run(JSON.stringify(death), seq));
+  giveUp(seq: number, why: LastFailure): Promise<unknown> {
+    return this.#database.do((sql) => sql.die.run(JSON.stringify(why), seq));
   }
 
   dead(): Promise<DeliveryRow[]> {

@@ -276,8 +276,8 @@ export class Plugins {
   }
 
   /**
-   * A sandbox is gone. Returns the plugin to blame, if there is one: the plugin whose cell was executing. If that is not known, nobody is
-   * struck for it, whoever was loading: the process may have been full because of a neighbour, or killed from outside. Only where it crashed
+   * A sandbox is gone. Returns the plugin to blame, if there is one: the plugin whose cell was executing. If that is not known, no plugin
+   * is struck, not even one that was loading: a neighbour may have filled the process, or it was killed from outside. Only where it crashed
    * (`isCrash`) and one plugin was loading, a second crash is its own: the first one has moved it to where it is alone.
    */
   sandboxDied(lanes: readonly LaneClient[], why: string, culprit: number | undefined, isCrash: boolean): Plugin | undefined {

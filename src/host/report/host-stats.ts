@@ -12,7 +12,7 @@ import type { Plugin } from "../plugins/plugin.ts";
 import type { Plugins } from "../plugins/plugins.ts";
 import type { Registry } from "../plugins/registry.ts";
 import type { Recorder } from "../record/recorder.ts";
-import type { Fleet } from "../supervisor/fleet.ts";
+import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { HostEvents } from "./events.ts";
 import type { Measurements } from "./measurements.ts";
 
@@ -27,7 +27,7 @@ export interface StatsParts {
   readonly callCounts: CallCounts;
   readonly plugins: Plugins;
   readonly registry: Registry;
-  readonly fleet: Fleet;
+  readonly supervisor: Supervisor;
   readonly audit: Audit | undefined;
   readonly recorder: Recorder | undefined;
   readonly runs: { readonly inFlight: number };
@@ -39,7 +39,7 @@ export function watchEventLoop(): void {
 }
 
 export function hostStats(parts: StatsParts): HostStats {
-  const { id, hooks, events, measurements, plugins, registry, fleet, audit, recorder, runs } = parts;
+  const { id, hooks, events, measurements, plugins, registry, supervisor, audit, recorder, runs } = parts;
   const all = plugins.list();
   const names = new Set(all.flatMap((plugin) => hooksOf(plugin, registry)));
   const listened = new Map([...names].flatMap((name) => (hooks[name] ? [[name, decisionsOf(hooks[name])] as const] : [])));
@@ -52,11 +52,11 @@ export function hostStats(parts: StatsParts): HostStats {
     plugins: all.map((plugin) => pluginStats(plugin, parts)),
     processes: [
       { kind: "gateway", pid: process.pid, rssBytes: process.memoryUsage.rss(), lanes: [] },
-      ...fleet.processes(),
+      ...supervisor.processes(),
       // It serves all hosts of the gateway.
       ...bundler.processes().map((one) => ({ kind: "bundler" as const, ...one, lanes: [] })),
     ],
-    lanes: fleet.lanes.map(({ index, waiting }) => ({ lane: index, waiting })),
+    lanes: supervisor.lanes.map(({ index, waiting }) => ({ lane: index, waiting })),
     inFlight: runs.inFlight,
     eventLoop: loopDelay(),
     restarts: measurements.restarts(),

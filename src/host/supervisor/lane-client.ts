@@ -43,7 +43,7 @@ export class LaneClient {
   readonly #routes = new LaneRoutes();
   #link: Link | undefined;
   #generation = 0;
-  readonly #outbox = new Outbox(this.#pending);
+  readonly #outbox = new Outbox(this.#pending, () => this.#pending.size > 0 && this.#overdue.watch());
   readonly #inbox = new Inbox({ receive: (frame) => this.#receive(frame), isChoked: () => this.#outbox.isChoked });
   readonly #overdue: Overdue;
 
@@ -206,7 +206,8 @@ export class LaneClient {
     };
     this.#pending.add(run);
     this.#outbox.push(run);
-    this.#overdue.watch();
+    // A run that is about to be sent is watched once it is on its way: setting the timer would only delay it.
+    if (!this.#outbox.isReady) this.#overdue.watch();
     return id;
   }
 

@@ -15,14 +15,17 @@ const SOON = Promise.resolve();
 export class Outbox {
   readonly #pending: PendingRuns<PendingRun>;
   readonly #poller: ReplyPoller;
+  readonly #flushed: () => void;
   #items: (string | PendingRun)[] = [];
   #link: Link | undefined;
   #isReady = false;
   #isHeld = false;
   #isFlushing = false;
 
-  constructor(pending: PendingRuns<PendingRun>) {
+  /** `flushed`: called after items were sent, or had to go on waiting. */
+  constructor(pending: PendingRuns<PendingRun>, flushed: () => void) {
     this.#pending = pending;
+    this.#flushed = flushed;
     this.#poller = new ReplyPoller(() => pending.size);
   }
 
@@ -83,6 +86,7 @@ export class Outbox {
   readonly #flushNow = (): void => {
     this.#isFlushing = false;
     this.#flush();
+    this.#flushed();
   };
 
   /** Items wait here, where they are anyway, instead of being copied into the socket's buffer. */

@@ -50,8 +50,8 @@ const HOMOGLYPHS: Record<string, string> = Object.fromEntries(
   ].flatMap(([ascii, others]) => Array.from(others!, (other) => [other, ascii!])),
 );
 
-/** Character sequences that look alike at a glance, without case and separators. */
-const GLANCES: [seen: RegExp, read: string][] = [
+/** Character sequences that look alike, without case and separators. */
+const LOOK_ALIKES: [seen: RegExp, read: string][] = [
   [/rn/g, "m"],
   [/vv/g, "w"],
   [/cl/g, "d"],
@@ -119,7 +119,7 @@ const plain = (id: string): string => latin(id).toLowerCase();
 const bare = (id: string): string => plain(id).replaceAll(/[-_.@/]/g, "");
 
 function lookalikeKey(id: string): string {
-  return GLANCES.reduce((text, [seen, read]) => text.replaceAll(seen, read), bare(id));
+  return LOOK_ALIKES.reduce((text, [seen, read]) => text.replaceAll(seen, read), bare(id));
 }
 
 /** One letter more, less, or another one, or two neighbours swapped. */

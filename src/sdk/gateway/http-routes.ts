@@ -21,7 +21,7 @@ export interface ServeRoutesOptions {
 type Route = Pick<DeclaredFunction<"route">, "name" | "plugin" | "about">;
 
 /**
- * SECURITY: the gateway's own credentials are not the plugin's, whoever checks the request. test/sdk/gateway/http-routes.test.ts
+ * SECURITY: the gateway's own credentials are not the plugin's, also where the plugin checks the request itself. test/sdk/gateway/http-routes.test.ts
  * A browser sends cookies, and the page that a request came from, to every path of the gateway's origin.
  */
 const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization", "referer"]);

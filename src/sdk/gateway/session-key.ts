@@ -1,7 +1,7 @@
 /**
  * Trusted side: takes a session's key apart. Keys are `agent:<agentId>:<platform>:<channelType>:<channelId>`, and the channel's id is
  * all the rest: Matrix ids have colons (`!room:server`), and threads are appended with one. Other keys are not an error: gateways
- * have keys such as `main` or `cron:daily`, and the events of those sessions are worth hearing, too.
+ * have keys such as `main` or `cron:daily`, and plugins get the events of those sessions, too.
  */
 export type SessionMeta = {
   /** Each is an empty text when the key does not say it, so that comparing never needs a check. */

@@ -154,7 +154,7 @@ describe("durable hooks", () => {
     await host.close();
     const outbox = new Outbox({ stateDir, onSetAside: () => {}, onFailure: () => {} });
     const [row] = await outbox.adopt();
-    await outbox.died(row!.seq, { status: "cpu", why: "again", at: 0 });
+    await outbox.giveUp(row!.seq, { status: "cpu", why: "again", at: 0 });
     await outbox.close();
     expect(JSON.parse((await dead("drop", "--plugin", "bomb", "--json")).out)).toEqual({ dropped: 1 });
     expect((await dead("list")).out).toContain("no event was given up");

@@ -211,7 +211,7 @@ describe("the staging folder", () => {
     }
   });
 
-  it.each(["a.js", "lib"])("a link that somebody puts there meanwhile, as %s, is not written through", async (name) => {
+  it.each(["a.js", "lib"])("a link that another process puts there meanwhile, as %s, is not written through", async (name) => {
     const at = arena();
     let isPut = false;
     const signal = {

@@ -1,7 +1,7 @@
 /** `creel bench`: what a plugin costs the gateway, compared with an empty one. */
 import { UsageError } from "../../options.ts";
 import { CALL_OPTIONS } from "../../call/options.ts";
-import { printable } from "../../ui/text.ts";
+import { printableJson } from "../../ui/text.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
 export const bench = defineVerb({
@@ -48,7 +48,7 @@ export const bench = defineVerb({
       progress,
     });
     progress.clear();
-    if (isJson) out.line(printable({ ...findings, machine: where }, 2));
+    if (isJson) out.line(printableJson({ ...findings, machine: where }, 2));
     else page(findings, where, out);
     return findings.error || findings.problems.length > 0 ? EXIT.failed : EXIT.ok;
   },

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { CALL_OPTIONS } from "../../call/options.ts";
 import { INSPECT_OPTIONS, inspectionOf, sayInspect } from "../../inspect/options.ts";
 import { UsageError } from "../../options.ts";
-import { printable } from "../../ui/text.ts";
+import { printableJson } from "../../ui/text.ts";
 import type { FunctionOutcome } from "../../../protocol/messages/functions.ts";
 import type { Outcome } from "../../../protocol/outcome.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
@@ -57,7 +57,7 @@ export const call = defineVerb({
       : { input: await readInput(hook!, values.event, values.ctx) };
     const { failure, functionPage, page, told } = await import("../../call/page.ts");
     const show = (outcome: Outcome | FunctionOutcome): number => {
-      if (isJson) out.line(printable(outcome, 2));
+      if (isJson) out.line(printableJson(outcome, 2));
       else if ("hook" in outcome) page(outcome, out);
       else functionPage(outcome, out);
       return "hook" in outcome || outcome.status === "ok" ? EXIT.ok : EXIT.failed;

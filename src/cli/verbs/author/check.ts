@@ -1,6 +1,6 @@
 /** `creel check`: finds problems of a plugin before it is installed. */
 import { UsageError } from "../../options.ts";
-import { printable } from "../../ui/text.ts";
+import { printableJson } from "../../ui/text.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
 export const check = defineVerb({
@@ -29,7 +29,7 @@ export const check = defineVerb({
     const { examine } = await import("../../check/examine.ts");
     const { page } = await import("../../check/page.ts");
     const findings = await examine(path, values.types ?? "auto");
-    if (isJson) out.line(printable(findings, 2));
+    if (isJson) out.line(printableJson(findings, 2));
     else page(findings, out);
     if (!isJson && findings.problems.length === 0) {
       const { sampleOf } = await import("../../call/input.ts");

@@ -1,5 +1,5 @@
 /** `creel demo`: the first screen. One turn of a gateway through the example plugins, then one that never returns. */
-import { printable } from "../../ui/text.ts";
+import { printableJson } from "../../ui/text.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
 export const demo = defineVerb({
@@ -17,7 +17,7 @@ export const demo = defineVerb({
     const { timeline } = await import("../../demo/timeline.ts");
     const options = { isolation: values.isolation ?? "process", plugins: values.plugin ?? [] };
     const report = await play(options, isJson ? undefined : timeline(out));
-    if (isJson) out.line(printable(report, 2));
+    if (isJson) out.line(printableJson(report, 2));
     return report.isComplete ? EXIT.ok : EXIT.failed;
   },
 });

@@ -1,6 +1,6 @@
 /** `creel pack`: one file to publish or hand over, which an operator installs without building anything. */
 import { UsageError } from "../../options.ts";
-import { printable } from "../../ui/text.ts";
+import { printableJson } from "../../ui/text.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
 export const pack = defineVerb({
@@ -26,14 +26,14 @@ export const pack = defineVerb({
     const findings = await examine(path, values.types ?? "auto");
     if (findings.problems.length > 0) {
       const { page } = await import("../../check/page.ts");
-      if (isJson) out.line(printable(findings, 2));
+      if (isJson) out.line(printableJson(findings, 2));
       else page(findings, out);
       return EXIT.failed;
     }
     const { packInto } = await import("../../pack/pack.ts");
     const { page } = await import("../../pack/page.ts");
     const written = await packInto(path, values.out);
-    if (isJson) out.line(printable({ ...written, hooks: findings.hooks, permissions: findings.permissions }, 2));
+    if (isJson) out.line(printableJson({ ...written, hooks: findings.hooks, permissions: findings.permissions }, 2));
     else page(written, findings, out);
     return EXIT.ok;
   },

@@ -6,7 +6,7 @@ import type { ApprovalDecision } from "../../../protocol/hooks/tool.ts";
 import type { CallInput } from "../../call/input.ts";
 import { CALL_OPTIONS } from "../../call/options.ts";
 import { UsageError } from "../../options.ts";
-import { printable } from "../../ui/text.ts";
+import { printableJson } from "../../ui/text.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
 const { event, ctx, config, grant, approve } = CALL_OPTIONS;
@@ -50,7 +50,7 @@ export const profile = defineVerb({
     const made = await profiled(path, values);
     const { file: content, ...shown } = made;
     if (values.out !== undefined) await writeFile(values.out, content);
-    if (isJson) out.line(printable({ ...shown, file: values.out }, 2));
+    if (isJson) out.line(printableJson({ ...shown, file: values.out }, 2));
     else {
       if ("grew" in made) heapLines(made, out);
       else cpuLines(made, out);

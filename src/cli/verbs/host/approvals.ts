@@ -46,7 +46,7 @@ export const approvals = defineVerb({
     const { socketOf } = await import("../../serve-socket.ts");
     const { rememberedId } = await import("../../../host/run/approvals/memory.ts");
     const page = await import("../../approvals/page.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     await using host = await openHost({ connect: await socketOf(values) });
     const isMeant = (plugins: readonly string[], tool: string): boolean =>
       (values.plugin === undefined || plugins.includes(values.plugin)) && (values.tool === undefined || tool === values.tool);
@@ -59,7 +59,7 @@ export const approvals = defineVerb({
           toolName,
         ),
       );
-      if (isJson) out.line(printable({ pending, always: always.map((one) => ({ id: rememberedId(one), ...one })) }, 2));
+      if (isJson) out.line(printableJson({ pending, always: always.map((one) => ({ id: rememberedId(one), ...one })) }, 2));
       else {
         page.pendingPage(pending, out, Date.now());
         page.alwaysPage(always, out);
@@ -70,7 +70,7 @@ export const approvals = defineVerb({
       const { plugin, tool } = values;
       const filter = { limit, ...(plugin !== undefined && { plugin }), ...(tool !== undefined && { tool }) };
       const entries = await host.approvalLedger(filter);
-      if (isJson) out.line(printable(entries, 2));
+      if (isJson) out.line(printableJson(entries, 2));
       else page.ledgerPage(entries, out);
       return EXIT.ok;
     }
@@ -85,7 +85,7 @@ export const approvals = defineVerb({
     const ask = askerAt(() => "Nothing was answered.");
     const decision = DECISIONS[action];
     const receipt = await answer({ host, id: id!, decision, digest: values.digest, by: values.by, ask, out: isJson ? err : out });
-    if (isJson) out.line(printable(receipt ?? { status: "unanswered" }));
+    if (isJson) out.line(printableJson(receipt ?? { status: "unanswered" }));
     else (receipt?.status === "accepted" ? out : err).line(said(receipt));
     return receipt?.status === "accepted" ? EXIT.ok : EXIT.failed;
   },

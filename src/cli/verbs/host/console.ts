@@ -6,7 +6,7 @@ import { defineVerb, EXIT } from "../../verb.ts";
 
 export const consoleVerb = defineVerb({
   name: "console",
-  summary: "opens a page for a host that creel serve runs: live runs, approvals to answer, plugins, plots, until Ctrl-C",
+  summary: "opens a page for a host that creel serve runs: live runs, approvals to answer, plugins, charts, until Ctrl-C",
   options: {
     socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
     port: { type: "string", value: "port", help: "where to listen, on 127.0.0.1 (default: any free port)" },

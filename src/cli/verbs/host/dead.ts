@@ -38,7 +38,7 @@ export const dead = defineVerb({
     const { findProject } = await import("../../plugins/project.ts");
     const { openDeadLetters } = await import("../../dead/dead-letters.ts");
     const { deadPage, letterPage } = await import("../../dead/page.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const { state } = await findProject(values);
     await using letters = openDeadLetters(state.dir);
     const found = await letters.find(id, values.plugin);
@@ -48,9 +48,9 @@ export const dead = defineVerb({
       if (isJson) out.line(JSON.stringify({ [said]: count }));
       else out.line(action === "replay" ? `${count} will be delivered again by the host, within seconds of its start` : `${count} dropped`);
     } else if (action === "show") {
-      if (isJson) out.line(printable(found, 2));
+      if (isJson) out.line(printableJson(found, 2));
       else for (const letter of found) letterPage(letter, out);
-    } else if (isJson) out.line(printable(found.map(withoutBodies), 2));
+    } else if (isJson) out.line(printableJson(found.map(withoutBodies), 2));
     else if (found.length === 0) out.line("no event was given up");
     else deadPage(found, out);
     return EXIT.ok;

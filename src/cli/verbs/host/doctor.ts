@@ -5,7 +5,7 @@ import { defineVerb, EXIT } from "../../verb.ts";
 export const doctor = defineVerb({
   name: "doctor",
   summary:
-    "checks the walls of the sandbox, Node, isolated-vm, the configuration, the state folder and the socket, and how to fix problems",
+    "checks the walls of the sandbox, Node, isolated-vm, the configuration, the state folder and the socket, and says how to fix problems",
   options: {
     ...PROJECT_OPTIONS,
     socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one it has by default)" },

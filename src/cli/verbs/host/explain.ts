@@ -41,7 +41,7 @@ export const explain = defineVerb({
     const { explainPage, runsPage } = await import("../../explain/page.ts");
     const { adviceOf, whyOf } = await import("../../../text/run-advice.ts");
     const { commandLine } = await import("../../self.ts");
-    const { printable, wrap } = await import("../../ui/text.ts");
+    const { printableJson, wrap } = await import("../../ui/text.ts");
     const { oneLine } = await import("../../../text/one-line.ts");
     const project = await findProject(values);
     const { state } = project;
@@ -51,7 +51,7 @@ export const explain = defineVerb({
     const isNarrowed = values.plugin !== undefined || values.since !== undefined;
     if (runId === undefined) {
       const runs = await lastRuns(log, chosen);
-      if (isJson) out.line(printable(runs, 2));
+      if (isJson) out.line(printableJson(runs, 2));
       else if (runs.length === 0)
         out.line(`the audit log in ${log.dir} has no ${isNarrowed ? "such run" : "run"} that was blocked or failed`);
       else {
@@ -74,7 +74,7 @@ export const explain = defineVerb({
       const advice = [...(await grantAdvice(project, run, tell)), ...adviceOf(run, { tell, isInstalled: (id) => installed.has(id) })];
       const { blamesOf } = await import("../../profile/blame.ts");
       const { profile, memory, unknown } = values["no-profile"] ? {} : await blamesOf(run, project);
-      if (isJson) out.line(printable({ run, why, advice, around: states, profile, memory, unknown, live: found?.live }, 2));
+      if (isJson) out.line(printableJson({ run, why, advice, around: states, profile, memory, unknown, live: found?.live }, 2));
       else {
         explainPage(run, why, advice, states, out, found?.live);
         if (profile) {

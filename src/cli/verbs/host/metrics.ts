@@ -3,7 +3,7 @@ import { defineVerb, EXIT } from "../../verb.ts";
 
 export const metrics = defineVerb({
   name: "metrics",
-  summary: "prints the measurements of a host that creel serve runs as OpenMetrics text, as the console has them at /metrics",
+  summary: "prints the measurements of a host that creel serve runs as OpenMetrics text, the same that the console serves at /metrics",
   options: {
     socket: { type: "string", value: "path", help: "the socket of creel serve (default: the one of the state folder here)" },
   },
@@ -14,10 +14,10 @@ export const metrics = defineVerb({
     const { openHost } = await import("../../../sdk/open-host.ts");
     const { socketOf } = await import("../../serve-socket.ts");
     const { openMetrics } = await import("../../../console/metrics.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     await using host = await openHost({ connect: await socketOf(values) });
     const stats = await host.stats();
-    out.line(isJson ? printable(stats) : openMetrics(stats).trimEnd());
+    out.line(isJson ? printableJson(stats) : openMetrics(stats).trimEnd());
     return EXIT.ok;
   },
 });

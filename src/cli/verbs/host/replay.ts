@@ -36,7 +36,7 @@ export const replay = defineVerb({
     const { Recordings } = await import("../../../state/recordings.ts");
     const { whatIfOf } = await import("../../replay/what-if-options.ts");
     const { CreelError } = await import("../../../protocol/errors.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const page = await import("../../replay/page.ts");
     const since = sinceOf(values.since);
     const whatIf = whatIfOf(values);
@@ -51,7 +51,7 @@ export const replay = defineVerb({
       const run = await recordings.find(values.bisect);
       if (!run) throw new CreelError("ERR_REPLAY_RUN", { runId: values.bisect });
       const found = await bisect(run, setup);
-      if (isJson) out.line(printable(found, 2));
+      if (isJson) out.line(printableJson(found, 2));
       else page.bisectPage(found, out);
       return EXIT.ok;
     }
@@ -61,7 +61,7 @@ export const replay = defineVerb({
     });
     if (report.runs + report.skipped === 0)
       throw new CreelError("ERR_REPLAY_EMPTY", { path: state.dir, detail: values.since === undefined ? "" : ` since ${values.since}` });
-    if (isJson) out.line(printable(report, 2));
+    if (isJson) out.line(printableJson(report, 2));
     else page.replayPage(report, !isNothing(whatIf), out);
     return report.changes.length === 0 ? EXIT.ok : EXIT.failed;
   },

@@ -26,14 +26,14 @@ export const rerun = defineVerb({
     const { rerun: again } = await import("../../../replay/rerun.ts");
     const { CreelError } = await import("../../../protocol/errors.ts");
     const { rerunPage } = await import("../../replay/page.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const { config, base, state } = await findProject(values);
     const recorded = await new Recordings(state.dir).find(runId);
     if (!recorded) throw new CreelError("ERR_REPLAY_RUN", { runId });
     const event = values.event === undefined ? recorded.event : await eventIn(values.event);
     const setup = { config, base, stateDir: state.dir, ...(values.isolation && { isolation: values.isolation }) };
     const done = await again(recorded, setup, event);
-    if (isJson) out.line(printable(done, 2));
+    if (isJson) out.line(printableJson(done, 2));
     else rerunPage(done, out);
     return EXIT.ok;
   },

@@ -37,7 +37,7 @@ export const serve = defineVerb({
     const { pino } = await import("pino");
     const { serve: start } = await import("../../../serve/server.ts");
     const { socketOf } = await import("../../serve-socket.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const stop = new AbortController();
     // Registered first: a signal during loading must not leave a socket behind.
     const ended = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -74,7 +74,7 @@ export const serve = defineVerb({
     const warning = wallsWarning(walls);
     if (isJson)
       out.line(
-        printable({
+        printableJson({
           ready: true,
           socket: served.socket,
           pid: process.pid,

@@ -33,7 +33,7 @@ export const tail = defineVerb({
     const { socketOf } = await import("../../serve-socket.ts");
     const { follow } = await import("../../tail/follow.ts");
     const { factLine } = await import("../../tail/line.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     process.once("SIGTERM", () => stop.abort());
@@ -48,7 +48,7 @@ export const tail = defineVerb({
       last,
       isOnce,
       told: (name, fact) =>
-        out.line(isJson ? printable({ event: name, at: new Date(fact.at).toISOString(), fact }) : factLine(name, fact, out)),
+        out.line(isJson ? printableJson({ event: name, at: new Date(fact.at).toISOString(), fact }) : factLine(name, fact, out)),
       began: ({ id, pid }) => {
         if (!isOnce) err.line(err.paint("gray", `following ${id} (pid ${pid}) at ${socket}; press Ctrl-C to stop`));
       },

@@ -24,7 +24,7 @@ export const top = defineVerb({
     const { socketOf } = await import("../../serve-socket.ts");
     const { topLines } = await import("../../top/page.ts");
     const { pictures } = await import("../../top/pictures.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     process.once("SIGTERM", () => stop.abort());
@@ -32,7 +32,7 @@ export const top = defineVerb({
     const isOnce = values.once === true || (!process.stdout.isTTY && !isJson);
     if (isOnce || isJson) {
       for await (const view of pictures(host, every * 1000, stop.signal, isOnce)) {
-        if (isJson) out.line(printable(view));
+        if (isJson) out.line(printableJson(view));
         else for (const line of topLines(view, out)) out.line(line);
       }
       return EXIT.ok;

@@ -8,7 +8,7 @@ import { defineVerb, EXIT } from "../../verb.ts";
 export const inspect = defineVerb({
   name: "inspect",
   summary:
-    "shows one plugin: its source, who accepted it, its hooks and permissions, whether its files are intact, and why it is in its lane; one that is not installed as a host that runs reports it",
+    "shows one plugin: its source, who accepted it, its hooks and permissions, whether its files are intact, and why it is in its lane; of a plugin that is not installed, what the running host reports",
   takes: "<id>",
   options: PROJECT_OPTIONS,
   examples: ["creel inspect weather", "creel inspect weather --json | jq .entry.accepted"],
@@ -17,7 +17,7 @@ export const inspect = defineVerb({
   exits: { ok: "it is installed and intact", failed: "it is neither installed nor in a host that runs, or its files were changed" },
   async run({ values, positionals, isJson, out }) {
     const id = only("inspect", "one plugin, by its id", positionals, "creel inspect weather");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     const { findProject } = await import("../../plugins/project.ts");
     const { findInstalled } = await import("../../plugins/installed-plugin.ts");
     const { entryPage } = await import("../../plugins/entry-page.ts");
@@ -29,7 +29,7 @@ export const inspect = defineVerb({
       const hosts = (await inspectInHosts(project.state.dir, id)).filter(({ plugin }) => plugin);
       if (hosts.length > 0) {
         const { runningPage } = await import("../../plugins/running-page.ts");
-        if (isJson) out.line(printable({ entry: null, running: hosts }, 2));
+        if (isJson) out.line(printableJson({ entry: null, running: hosts }, 2));
         else runningPage(id, hosts, out);
         return EXIT.ok;
       }

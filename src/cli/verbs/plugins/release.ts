@@ -15,11 +15,11 @@ export const release = defineVerb({
     const { openHost } = await import("../../../sdk/open-host.ts");
     const { socketOf } = await import("../../serve-socket.ts");
     const { failure } = await import("../../call/page.ts");
-    const { printable } = await import("../../ui/text.ts");
+    const { printableJson } = await import("../../ui/text.ts");
     await using host = await openHost({ connect: await socketOf(values) });
     const before = host.plugins().find((plugin) => plugin.id === id)?.circuit.state;
     const report = await host.release(id);
-    if (isJson) out.line(printable(report, 2));
+    if (isJson) out.line(printableJson(report, 2));
     else if (report.error) failure(report, err);
     else if (before === "closed") out.line(`${out.paint("bold", id)} was not in quarantine; its failure counts were reset`);
     else out.line(`${out.paint("green", "✓")} ${id} is out of quarantine`);

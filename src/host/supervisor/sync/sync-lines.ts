@@ -1,23 +1,23 @@
-/** Trusted side: the synchronous lines to all lanes, for `runSync`. Follows the fleet when units are replaced. */
+/** Trusted side: the synchronous lines to all lanes, for `runSync`. Follows the supervisor when units are replaced. */
 import { errorMessage } from "../../../protocol/errors.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import type { HopRequest } from "../../run/walk.ts";
-import type { Fleet } from "../fleet.ts";
+import type { Supervisor } from "../supervisor.ts";
 import { failure } from "../unit-loss.ts";
 import { budgetOf } from "../lane-run.ts";
 import type { Answers, LaneClient, RunRequest, StepAnswer } from "../lane-client.ts";
 import { SyncLine } from "./sync-line.ts";
 
 export class SyncLines {
-  readonly #fleet: Fleet;
+  readonly #supervisor: Supervisor;
   readonly #lines = new Map<number, SyncLine>();
   #isOpen = false;
 
   readonly #longestTurnMs: (lane: LaneClient) => number;
 
   /** `longestTurnMs`: how long a turn of a neighbour in that lane may take. */
-  constructor(fleet: Fleet, longestTurnMs: (lane: LaneClient) => number) {
-    this.#fleet = fleet;
+  constructor(supervisor: Supervisor, longestTurnMs: (lane: LaneClient) => number) {
+    this.#supervisor = supervisor;
     this.#longestTurnMs = longestTurnMs;
   }
 
@@ -25,10 +25,10 @@ export class SyncLines {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    this.#fleet.onUnit({
+    this.#supervisor.onUnit({
       came: (lane, port) => {
         if (!port) return;
-        this.#fleet.lanes[lane]!.post({ kind: "sync" });
+        this.#supervisor.lanes[lane]!.post({ kind: "sync" });
         this.#lines.set(lane, new SyncLine(port));
       },
       went: (lane) => this.#lines.delete(lane),
@@ -56,7 +56,7 @@ export class SyncLines {
       this.#lines.delete(lane.index);
       return died(request);
     } catch (error) {
-      this.#fleet.replace(lane.index, errorMessage("ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message }));
+      this.#supervisor.replace(lane.index, errorMessage("ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message }));
       const answers: (StepAnswer | undefined)[] = [];
       answers[request.from] = failure("crashed", "ERR_SANDBOX_PROTOCOL", { detail: (error as Error).message });
       return answers;

@@ -1,6 +1,6 @@
 /**
  * Trusted side: the lanes of a host. Ordinary lanes share a process; plugins that have used up a turn move to the slow
- * lane, which has its own process. The fleet starts the units behind the lanes, keeps a spare one warm, and replaces
+ * lane, which has its own process. The supervisor starts the units behind the lanes, keeps a spare one warm, and replaces
  * units that are lost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +15,7 @@ import { Spare } from "./spare.ts";
 import type { SyncPort } from "./sync/sync-port.ts";
 import type { LaneUnit, StartUnit } from "./unit.ts";
 
-export interface FleetOptions {
+export interface SupervisorOptions {
   /** Ordinary lanes. The slow lane comes on top. */
   readonly lanes: number;
   /** All lanes in one process, or one lane per thread. */
@@ -44,9 +44,9 @@ export interface UnitListener {
   went(lane: number): void;
 }
 
-export class Fleet {
+export class Supervisor {
   readonly lanes: readonly LaneClient[];
-  readonly #options: FleetOptions;
+  readonly #options: SupervisorOptions;
   readonly #slots: readonly UnitSlot[];
   readonly #spare: Spare;
   readonly #stop = new AbortController();
@@ -58,7 +58,7 @@ export class Fleet {
   /** Whether the units keep the gateway's process alive. */
   #isHeld = true;
 
-  constructor(options: FleetOptions) {
+  constructor(options: SupervisorOptions) {
     this.#options = options;
     const { lanes, lanesPerUnit, startUnit, hasDebugLane = false } = options;
     const debugLane = hasDebugLane ? lanes : undefined;
@@ -84,11 +84,11 @@ export class Fleet {
     this.#spare.fill();
   }
 
-  /** Resolves when every ordinary lane is ready, or the fleet is closed; rejects when one is not within the limit. */
+  /** Resolves when every ordinary lane is ready, or the supervisor is closed; rejects when one is not within the limit. */
   async start(): Promise<void> {
     for (const slot of this.#slots.slice(0, -1)) slot.launch();
     const waiting = new AbortController();
-    // A fleet that is closed meanwhile, since a plugin or the lock is wrong, must not keep the process.
+    // A supervisor that is closed meanwhile, since a plugin or the lock is wrong, must not keep the process.
     const signal = AbortSignal.any([waiting.signal, this.#stop.signal]);
     const late = sleep(LIMITS.sandbox.startMs, true, { signal }).catch(() => false);
     const isLate = await Promise.race([this.#allReady.promise.then(() => false), late]);
