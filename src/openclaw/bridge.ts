@@ -9,6 +9,7 @@ import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { registerHooks } from "./hook-handlers.ts";
 import { registerInternal } from "./internal-events.ts";
 import { refusedTurns } from "./refused-turns.ts";
+import { registerRelease } from "./release.ts";
 import { messageOf, sharedHost } from "./shared-host.ts";
 import { shimFacts } from "./shim-facts.ts";
 
@@ -32,6 +33,7 @@ export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<Gateway
   registerInternal(attachment, shared);
   registerDerived(attachment, shared);
   registerFunctions(attachment, shared);
+  registerRelease(attachment, shared);
   api.lifecycle?.onDispose?.(() => shared.detach(attachment));
   if (api.registrationMode !== "full") return;
   shared.attach(attachment);

@@ -3,6 +3,7 @@ import type { FunctionOutcome } from "../protocol/messages/functions.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gatewaySecrets } from "./settings.ts";
 import type { CliProgram, Fields, GatewayTool } from "./gateway-api.ts";
+import { OWN_METHODS } from "./release.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
 import type { ShimFunction } from "./shim-facts.ts";
 
@@ -18,7 +19,11 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
       ...(tool.about.optional === true && { optional: true }),
     });
   for (const command of of("command")) api.registerCommand(commandOf(attachment, shared, command));
-  for (const { name, about } of of("method"))
+  for (const { name, about } of of("method")) {
+    if (name.startsWith(OWN_METHODS)) {
+      api.logger.warn(`creel: ${facts.id} has a method "${name}", but names with "${OWN_METHODS}" are Creel's own; it is left out`);
+      continue;
+    }
     api.registerGatewayMethod(
       name,
       async ({ params, respond }) => {
@@ -32,6 +37,7 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
       },
       typeof about.scope === "string" ? { scope: about.scope } : {},
     );
+  }
   for (const { name, about } of of("route")) {
     const { auth, match } = about as { auth: "gateway" | "plugin"; match: "exact" | "prefix" };
     const handler = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
