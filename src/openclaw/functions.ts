@@ -5,7 +5,8 @@ import { gatewaySecrets } from "./settings.ts";
 import type { CliProgram, Fields, GatewayTool } from "./gateway-api.ts";
 import { OWN_METHODS } from "./release.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
-import type { ShimFunction } from "./shim-facts.ts";
+import { commandLinesOf } from "./shim-facts.ts";
+import type { CommandLine, ShimFunction } from "./shim-facts.ts";
 
 /** What a function is told about its call: identities, no live objects. */
 const CALL_FIELDS = ["sessionKey", "sessionId", "agentId", "channel", "channelId", "senderId", "isAuthorizedSender", "accountId"] as const;
@@ -52,16 +53,17 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
     };
     api.registerHttpRoute?.({ path: name, auth, match, handler });
   }
-  for (const { name, about } of of("cli")) {
-    const description = text(about.description) ?? `${name} of ${facts.name}`;
-    api.registerCli?.(({ program }) => void cliOf(program, name, description, attachment, shared), {
-      descriptors: [{ name, description, hasSubcommands: true }],
-    });
-  }
+}
+
+/** OpenClaw asks for these by themselves, too, when it only wants to know its commands: then there is no runtime. */
+export function registerCommandLines(attachment: Attachment, shared: SharedHost): void {
+  const { facts, api } = attachment;
+  for (const descriptor of commandLinesOf(facts))
+    api.registerCli?.(({ program }) => void cliOf(program, descriptor, attachment, shared), { descriptors: [descriptor] });
 }
 
 /** Everything behind the name goes to the plugin, which reads it. */
-function cliOf(program: CliProgram, name: string, description: string, attachment: Attachment, shared: SharedHost): CliProgram {
+function cliOf(program: CliProgram, { name, description }: CommandLine, attachment: Attachment, shared: SharedHost): CliProgram {
   const command = program.command(name).description(description).helpOption(false).allowUnknownOption().allowExcessArguments();
   return command.action(async (_, { args }) => {
     const host = await shared.ready(attachment);
