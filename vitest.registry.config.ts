@@ -11,9 +11,12 @@ import packages from "./vitest.package.config.ts";
 /** The live tests take longest by far. */
 class LiveFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isOther = ({ moduleId }: TestSpecification): number => Number(!moduleId.endsWith("openclaw/live.test.ts"));
     return files.toSorted((a, b) => isOther(a) - isOther(b));
   }
+}
+
+function isOther({ moduleId }: TestSpecification): number {
+  return Number(!moduleId.endsWith("openclaw/live.test.ts"));
 }
 
 export default defineConfig({

@@ -141,14 +141,12 @@ it("where OpenClaw only asks for commands there are command lines and nothing el
   const { api } = gateway("tide", {}, all);
   const registered: string[] = [];
   const note = (kind: string) => () => void registered.push(kind);
-  const runtime = (): never => {
-    throw new Error("there is no runtime in this mode");
-  };
   const facts = { ...factsOf("tide", "/state", [hook("command:new")]), functions: [{ kind: "cli" as const, name: "tide", about: {} }] };
+  const without: PropertyDescriptor = { get: () => expect.fail("there is no runtime in this mode") };
   const asked = { ...api, registrationMode: "cli-metadata", on: note("on"), registerHook: note("hook"), registerService: note("service") };
   shim(
     facts,
-    Object.defineProperty({ ...asked, registerCli: note("cli"), registerGatewayMethod: note("method") }, "runtime", { get: runtime }),
+    Object.defineProperty({ ...asked, registerCli: note("cli"), registerGatewayMethod: note("method") }, "runtime", without),
     sdk,
   );
   expect(registered).toEqual(["cli"]);
