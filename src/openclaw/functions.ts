@@ -21,7 +21,8 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
     });
   for (const command of of("command")) api.registerCommand(commandOf(attachment, shared, command));
   for (const { name, about } of of("method")) {
-    if (name.startsWith(OWN_METHODS)) {
+    // OpenClaw trims names.
+    if (name.trim().startsWith(OWN_METHODS)) {
       api.logger.warn(`creel: ${facts.id} has a method "${name}", but names with "${OWN_METHODS}" are Creel's own; it is left out`);
       continue;
     }

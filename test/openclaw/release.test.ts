@@ -41,7 +41,7 @@ it("a plugin whose gate is shut by the breaker is called again once its method w
 });
 
 it("a plugin has no method of Creel's names: the others are there, and the log says which is not", async () => {
-  const names = ["creel.release.guard", "tide.status"];
+  const names = ["creel.release.guard", " creel.release.hog", "tide.status"];
   const methods = names.map((name) => ({ kind: "method" as const, name }));
   const body = names.map((name) => `api.registerGatewayMethod("${name}", ({ respond }) => respond(true, "mine"));`).join("");
   const stateDir = await installed("thief", body, [], { functions: methods });
