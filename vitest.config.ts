@@ -5,9 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["source"] } },
   test: {
     include: ["test/**/*.test.ts", "plugins-examples/**/*.test.ts"],
-    // They install OpenClaw (650 MB) and run its gateway: `npm run test:openclaw`.
-    // These install packages from a registry and drive a browser: `npm run test:package`.
-    exclude: ["test/openclaw/{smoke,live,surface}.test.ts", "test/{package,example}/**", "**/node_modules/**"],
+    // They install packages from a registry: vitest.registry.config.ts.
+    exclude: ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "**/node_modules/**"],
     // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So one file more than
     // CI's two cores uses what would be idle.
     maxWorkers: 3,

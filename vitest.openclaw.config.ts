@@ -1,4 +1,4 @@
-/** `npm run test:openclaw`: installs OpenClaw (650 MB, once) and runs its gateway. `test:openclaw:smoke` is the short part. */
+/** `npm run test:openclaw`: installs OpenClaw (650 MB, once), runs its gateway, and writes docs/reference/openclaw-live.md. */
 import { defineConfig } from "vitest/config";
 import LiveTable from "./scripts/live-table.ts";
 
@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: ["test/openclaw/{smoke,live,surface}.test.ts"],
+    include: ["test/openclaw/{live,surface}.test.ts"],
     globalSetup: ["test/openclaw/support/openclaw-package.ts"],
     maxWorkers: 1,
     testTimeout: 60_000,

@@ -1,5 +1,5 @@
 /**
- * A reporter of vitest: writes docs/reference/openclaw-live.md from a run of test/openclaw/{smoke,live}.test.ts, one row per test. A run of
+ * A reporter of vitest: writes docs/reference/openclaw-live.md from a run of test/openclaw/live.test.ts, one row per test. A run of
  * only some of them writes nothing, and neither does one on another day that shows the same.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,23 +9,21 @@ import type { Reporter, TestModule } from "vitest/node";
 const ROOT = join(import.meta.dirname, "..");
 const PAGE = join(ROOT, "docs/reference/openclaw-live.md");
 
-/** In the order of the page. */
-const FILES = ["test/openclaw/smoke.test.ts", "test/openclaw/live.test.ts"];
+const FILE = "test/openclaw/live.test.ts";
 
 const versionIn = (file: string): string => (JSON.parse(readFileSync(join(ROOT, file), "utf8")) as { version: string }).version;
 
 export default class LiveTable implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const files = FILES.map((name) => modules.find(({ moduleId }) => moduleId.endsWith(name)));
-    const tests = files.flatMap((file) => [...(file?.children.allTests() ?? [])]);
-    if (files.includes(undefined) || tests.some((test) => test.result().state === "skipped")) return;
+    const tests = [...(modules.find(({ moduleId }) => moduleId.endsWith(FILE))?.children.allTests() ?? [])];
+    if (tests.length === 0 || tests.some((test) => test.result().state === "skipped")) return;
     const openclaw = versionIn("test/openclaw/gateway/node_modules/openclaw/package.json");
     const rows = tests.map((test) => `| ${test.name} | ${test.result().state === "passed" ? "✓" : "✗"} |`);
     const page = `# Tried live
 
 <!-- Written by npm run test:openclaw. Do not edit. -->
 
-Each row is a test of \`test/openclaw/{smoke,live}.test.ts\` on a running gateway: OpenClaw ${openclaw}, Creel ${versionIn("package.json")}, Node
+Each row is a test of \`test/openclaw/live\` on one running gateway: OpenClaw ${openclaw}, Creel ${versionIn("package.json")}, Node
 ${process.versions.node}, ${process.platform} ${process.arch}, ${new Date().toISOString().slice(0, 10)}. \`npm run test:openclaw\` runs them again and writes this page.
 
 | what | seen |

@@ -4,16 +4,14 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { registerDerived } from "./derived-events.ts";
-import { registerFunctions } from "./functions.ts";
+import { registerCommandLines, registerFunctions } from "./functions.ts";
 import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { registerHooks } from "./hook-handlers.ts";
 import { registerInternal } from "./internal-events.ts";
 import { refusedTurns } from "./refused-turns.ts";
+import { registerRelease } from "./release.ts";
 import { messageOf, sharedHost } from "./shared-host.ts";
 import { shimFacts } from "./shim-facts.ts";
-
-/** Modes in which OpenClaw only asks what a plugin is. */
-const METADATA: ReadonlySet<string> = new Set(["cli-metadata", "setup-only"]);
 
 /**
  * OpenClaw gives up on a reload whose service takes longer than 5 s to start. On a busy machine the sandbox takes longer, so the service
@@ -23,15 +21,18 @@ const START_MS = 2_000;
 
 /** Registers a sandboxed plugin. Throws when the facts are not valid: the shim then keeps its gates shut. */
 export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<GatewaySdk>): void {
-  if (METADATA.has(api.registrationMode)) return;
+  if (api.registrationMode === "setup-only") return;
   const facts = shimFacts.parse(given);
   const shared = sharedHost();
   const attachment = { facts, api, sdk, refused: refusedTurns(facts.id) };
+  registerCommandLines(attachment, shared);
+  if (api.registrationMode === "cli-metadata") return;
   shared.admit(attachment);
   registerHooks(attachment, shared);
   registerInternal(attachment, shared);
   registerDerived(attachment, shared);
   registerFunctions(attachment, shared);
+  registerRelease(attachment, shared);
   api.lifecycle?.onDispose?.(() => shared.detach(attachment));
   if (api.registrationMode !== "full") return;
   shared.attach(attachment);

@@ -3,8 +3,10 @@ import type { FunctionOutcome } from "../protocol/messages/functions.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gatewaySecrets } from "./settings.ts";
 import type { CliProgram, Fields, GatewayTool } from "./gateway-api.ts";
+import { OWN_METHODS } from "./release.ts";
 import type { Attachment, SharedHost } from "./shared-host.ts";
-import type { ShimFunction } from "./shim-facts.ts";
+import { commandLinesOf } from "./shim-facts.ts";
+import type { CommandLine, ShimFunction } from "./shim-facts.ts";
 
 /** What a function is told about its call: identities, no live objects. */
 const CALL_FIELDS = ["sessionKey", "sessionId", "agentId", "channel", "channelId", "senderId", "isAuthorizedSender", "accountId"] as const;
@@ -18,7 +20,12 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
       ...(tool.about.optional === true && { optional: true }),
     });
   for (const command of of("command")) api.registerCommand(commandOf(attachment, shared, command));
-  for (const { name, about } of of("method"))
+  for (const { name, about } of of("method")) {
+    // OpenClaw trims names.
+    if (name.trim().startsWith(OWN_METHODS)) {
+      api.logger.warn(`creel: ${facts.id} has a method "${name}", but names with "${OWN_METHODS}" are Creel's own; it is left out`);
+      continue;
+    }
     api.registerGatewayMethod(
       name,
       async ({ params, respond }) => {
@@ -32,6 +39,7 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
       },
       typeof about.scope === "string" ? { scope: about.scope } : {},
     );
+  }
   for (const { name, about } of of("route")) {
     const { auth, match } = about as { auth: "gateway" | "plugin"; match: "exact" | "prefix" };
     const handler = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
@@ -46,16 +54,17 @@ export function registerFunctions(attachment: Attachment, shared: SharedHost): v
     };
     api.registerHttpRoute?.({ path: name, auth, match, handler });
   }
-  for (const { name, about } of of("cli")) {
-    const description = text(about.description) ?? `${name} of ${facts.name}`;
-    api.registerCli?.(({ program }) => void cliOf(program, name, description, attachment, shared), {
-      descriptors: [{ name, description, hasSubcommands: true }],
-    });
-  }
+}
+
+/** OpenClaw asks for these by themselves, too, when it only wants to know its commands: then there is no runtime. */
+export function registerCommandLines(attachment: Attachment, shared: SharedHost): void {
+  const { facts, api } = attachment;
+  for (const descriptor of commandLinesOf(facts))
+    api.registerCli?.(({ program }) => void cliOf(program, descriptor, attachment, shared), { descriptors: [descriptor] });
 }
 
 /** Everything behind the name goes to the plugin, which reads it. */
-function cliOf(program: CliProgram, name: string, description: string, attachment: Attachment, shared: SharedHost): CliProgram {
+function cliOf(program: CliProgram, { name, description }: CommandLine, attachment: Attachment, shared: SharedHost): CliProgram {
   const command = program.command(name).description(description).helpOption(false).allowUnknownOption().allowExcessArguments();
   return command.action(async (_, { args }) => {
     const host = await shared.ready(attachment);

@@ -44,3 +44,21 @@ export const shimFacts = z.strictObject({
   functions: z.array(shimFunction),
 });
 export type ShimFacts = z.infer<typeof shimFacts>;
+
+/** A command of OpenClaw's own command line that a plugin provides, as OpenClaw wants to know it before it loads the plugin. */
+export interface CommandLine {
+  readonly name: string;
+  readonly description: string;
+  readonly hasSubcommands: boolean;
+}
+
+/** What stands behind a name is the plugin's to read. */
+export function commandLinesOf({ name: plugin, functions }: Pick<ShimFacts, "name" | "functions">): CommandLine[] {
+  return functions
+    .filter(({ kind }) => kind === "cli")
+    .map(({ name, about: { description } }) => ({
+      name,
+      description: typeof description === "string" ? description : `${name} of ${plugin}`,
+      hasSubcommands: true,
+    }));
+}

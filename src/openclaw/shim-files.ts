@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { shimGatesOf } from "./closed-hook.ts";
-import { shimFacts } from "./shim-facts.ts";
+import { commandLinesOf, shimFacts } from "./shim-facts.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
 const DIGEST_CHARS = 12;
@@ -23,6 +23,7 @@ export interface NativeManifest {
   readonly configSchema?: unknown;
   readonly uiHints?: unknown;
   readonly contracts?: unknown;
+  readonly cliCommands?: unknown;
 }
 
 /** Where the shims of a plugin are. Each has its own folder, named after its content, so that OpenClaw loads a new one at once. */
@@ -43,7 +44,8 @@ export function shimIn(paths: readonly string[], stateDir: string, id: string): 
 /** By file name. */
 export function shimFilesOf(facts: ShimFacts, manifest: NativeManifest): Record<string, string> {
   const { id, name, pluginVersion = "0.0.0" } = facts;
-  const { description, configSchema, uiHints, contracts } = manifest;
+  const { description, configSchema, uiHints, contracts, cliCommands } = manifest;
+  const commandLines = cliCommands ?? commandLinesOf(facts);
   return {
     "package.json": json({
       name: `creel-shim-${id.replaceAll(/[^A-Za-z0-9._-]/g, "-").toLowerCase()}`,
@@ -61,6 +63,8 @@ export function shimFilesOf(facts: ShimFacts, manifest: NativeManifest): Record<
       configSchema: configSchema ?? { type: "object", additionalProperties: true },
       ...(uiHints !== undefined && { uiHints }),
       contracts: contractsOf(contracts, facts),
+      // OpenClaw does not load a plugin for a command that it does not know.
+      ...(Array.isArray(commandLines) && commandLines.length > 0 && { cliCommands: commandLines }),
     }),
     "shim.json": json(facts),
     "index.mjs": entryOf(facts),

@@ -252,7 +252,7 @@ export const ERRORS = {
   ERR_PLUGIN_QUARANTINED: {
     audience: "operator",
     message: 'Creel did not call the handler: the plugin "{plugin}" is quarantined {until}, or until host.release("{plugin}"): {why}',
-    fix: 'repair or update the plugin; "creel release <id>" or host.release ends the quarantine at once',
+    fix: 'repair or update the plugin; "creel release <id>", "creel openclaw release <id>" or host.release ends the quarantine at once',
   },
   ERR_CALL_FAILED: { audience: "author", message: "the handler threw: {detail}", fix: "repair the file and line that the error names" },
   ERR_CALL_RESULT: {

@@ -137,6 +137,21 @@ it("a command line runs in the sandbox with everything behind its name, and its 
   }
 });
 
+it("where OpenClaw only asks for commands there are command lines and nothing else, and its runtime is left alone", () => {
+  const { api } = gateway("tide", {}, all);
+  const registered: string[] = [];
+  const note = (kind: string) => () => void registered.push(kind);
+  const facts = { ...factsOf("tide", "/state", [hook("command:new")]), functions: [{ kind: "cli" as const, name: "tide", about: {} }] };
+  const without: PropertyDescriptor = { get: () => expect.fail("there is no runtime in this mode") };
+  const asked = { ...api, registrationMode: "cli-metadata", on: note("on"), registerHook: note("hook"), registerService: note("service") };
+  shim(
+    facts,
+    Object.defineProperty({ ...asked, registerCli: note("cli"), registerGatewayMethod: note("method") }, "runtime", without),
+    sdk,
+  );
+  expect(registered).toEqual(["cli"]);
+});
+
 const heard = () => fake.lines.find((line) => line.includes("agent event"))?.replaceAll("\\", "");
 
 it("an agent's event reaches the plugin with the fields that are data, and no others", async () => {

@@ -49,10 +49,22 @@ describe("a shim", () => {
       configSchema: { properties: { forbid: { type: "string" } } },
       contracts: { tools: ["weigh"] },
     });
+    expect(manifest).not.toHaveProperty("cliCommands");
     const shipped = JSON.parse(files["package.json"]!) as object;
     expect(Object.keys(shipped).filter((key) => /dependencies/i.test(key))).toEqual([]);
     const imports = [...files["index.mjs"]!.matchAll(/^import .* from "(.*)"/gm)].map(([, name]) => name);
     expect(imports).toEqual(["node:fs", "node:module"]);
+  });
+
+  it("names its command lines, by which OpenClaw knows whom to load for one: as the plugin's manifest does, or as it registered them", () => {
+    const functions = [{ kind: "cli" as const, name: "tide", about: { description: "says when" } }];
+    const named = (cliCommands?: object[]): unknown => {
+      const { "openclaw.plugin.json": text } = shimFilesOf(facts({ functions }), cliCommands ? { cliCommands } : {});
+      return (JSON.parse(text!) as { cliCommands?: unknown }).cliCommands;
+    };
+    expect(named()).toEqual([{ name: "tide", description: "says when", hasSubcommands: true }]);
+    const own = [{ name: "tide", description: "its own words", hasSubcommands: false }];
+    expect(named(own)).toEqual(own);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /** The steps of `creel openclaw`, one function per action. */
 import { text } from "node:stream/consumers";
 import type { InstallOptions } from "../../install/install.ts";
+import { releaseMethodOf } from "../../openclaw/release.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { UsageError } from "../options.ts";
 import { consentOf, decide } from "../plugins/consent.ts";
@@ -33,6 +34,8 @@ export interface ActionInput {
   readonly err: Terminal;
 }
 
+export type Action = "plan" | "move" | "back" | "release" | "status" | "policy" | "doctor";
+
 interface Scene extends ActionInput {
   readonly project: Project;
   readonly gateway: GatewayCommand;
@@ -40,11 +43,7 @@ interface Scene extends ActionInput {
   readonly oneWay: readonly string[];
 }
 
-export async function runAction(
-  action: "plan" | "move" | "back" | "status" | "policy" | "doctor",
-  names: readonly string[],
-  input: ActionInput,
-): Promise<number> {
+export async function runAction(action: Action, names: readonly string[], input: ActionInput): Promise<number> {
   if (action === "policy") {
     input.out.line(JSON.stringify(await policyAnswer(JSON.parse(await text(process.stdin)))));
     return EXIT.ok;
@@ -56,6 +55,7 @@ export async function runAction(
   if (action === "plan") return plan(scene, names);
   if (action === "move") return moveAll(scene, names);
   if (action === "back") return backAll(scene, names);
+  if (action === "release") return releaseAll(scene, names);
   return status(scene, action === "doctor");
 }
 
@@ -179,6 +179,23 @@ function sayBack(plugin: Candidate, outcome: "planned" | "back", out: Terminal):
       : "; a gateway that is running follows within seconds";
   if (outcome === "planned") out.line(`${plugin.id} would be moved back`);
   else out.line(`${out.paint("green", "✓")} ${plugin.id} ${becomes}${when}`);
+}
+
+/** In the gateway that runs: the breaker of its host let them out of quarantine. */
+async function releaseAll(scene: Scene, names: readonly string[]): Promise<number> {
+  const { isJson, out, err, gateway } = scene;
+  if (names.length === 0) throw new UsageError("release takes ids", 'such as "creel openclaw release guard"');
+  const rows: { id: string; status?: string; circuit?: string; error?: string }[] = [];
+  for (const { id, state } of named(scene, names)) {
+    if (state === "native") throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id, detail: "it is not sandboxed" });
+    rows.push({ id, ...(Object(await gateway.call(releaseMethodOf(id))) as object) });
+  }
+  if (isJson) out.line(JSON.stringify({ plugins: rows }, undefined, 2));
+  else
+    for (const { id, error } of rows)
+      if (error === undefined) out.line(`${out.paint("green", "✓")} ${id} is out of quarantine`);
+      else err.line(`${err.paint("red", "✗")} ${id} does not load: ${error}`);
+  return rows.some(({ error }) => error !== undefined) ? EXIT.failed : EXIT.ok;
 }
 
 async function status({ plugins, project, isJson, out }: Scene, isDoctor: boolean): Promise<number> {

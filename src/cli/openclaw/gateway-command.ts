@@ -73,6 +73,11 @@ export class GatewayCommand {
     await this.#run("config", "set", PATHS, JSON.stringify(paths), "--strict-json");
   }
 
+  /** Calls a method of the running gateway. */
+  async call(method: string): Promise<unknown> {
+    return JSON.parse(await this.#run("gateway", "call", method, "--json")) as unknown;
+  }
+
   async #run(...args: string[]): Promise<string> {
     const [file, ...words] = this.#words;
     try {

@@ -225,6 +225,11 @@ process.exit(spawnSync(process.execPath, [${JSON.stringify(this.#entry)}, ...arg
     return (await response.json()) as never;
   }
 
+  /** With the gateway's token. */
+  get(path: string): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.#port}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  }
+
   /** In one step, so that the gateway never reads half of it. */
   #write(config: object): void {
     const fresh = join(dirname(this.configFile), ".openclaw.json.new");

@@ -15,7 +15,8 @@ const GUARD = `
   api.on("before_tool_call", (event) => {
     const text = JSON.stringify(event.params);
     if (text.includes(forbid)) return { block: true, blockReason: "guard says no to " + forbid };
-    if (text.includes("ask-me")) return {
+    // Not about the search by which a model calls the tool.
+    if (text.includes("ask-me") && event.toolName === "lobster_weight") return {
       params: { ...event.params, name: "asked" },
       requireApproval: { title: "May it?", description: "guard asks", severity: "warning", onResolution: (d) => { api.logger.info("guard heard " + d); } },
     };
@@ -63,12 +64,20 @@ const OBSERVER = `
   api.on("beforeTurn", (event) => { note("beforeTurn"); });
   api.on("afterTurn", (event) => { note("afterTurn", event.usage ? "with its usage" : "without usage"); });
   api.registerGatewayMethod("observer.seen", ({ respond }) => respond(true, { seen }));
+  api.registerHttpRoute({ path: "/observer/tide", auth: "gateway", match: "exact", handler: async (request, response) => {
+    response.statusCode = 203;
+    response.end(JSON.stringify({ where: typeof process.binding, headers: request.headers }));
+    return true;
+  } });
+  api.registerCli(({ program }) => program.command("tide").argument("<port>").action((port) => console.log("high water in " + port + ", " + typeof process.binding)),
+    { commands: ["tide"], descriptors: [{ name: "tide", description: "says when the water is high", hasSubcommands: false }] });
 `;
 
-/** Never comes back; or asks, after the guard has. */
+/** Never comes back, takes all memory, or asks after the guard has. */
 const HOG = `api.on("before_tool_call", (event) => {
   const text = JSON.stringify(event.params);
   if (text.includes("hog-now")) for (;;);
+  if (text.includes("hog-memory")) for (const all = [];;) all.push(new Array(1e5).fill(all.length));
   if (text.includes("hog-asks")) return { requireApproval: { title: "Hog?", description: "hog asks" } };
 });`;
 

@@ -5,15 +5,22 @@ import { join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "../gateway");
 
-/** Before the tests, once for all their files: if it cannot be had here, one line says why. In CI that is a failure. */
+/** The tests look for sandboxes in /proc. */
+const HAS_PROC = process.platform === "linux";
+
+/** Before the tests, once for all their files. */
 export default function setup(): void {
-  if (isInstalled()) return;
-  // npm names its own entry file to the scripts it runs.
-  const { npm_execpath: npm, CI } = process.env;
+  if (HAS_PROC) installIn(FOLDER);
+  else process.stderr.write("test/openclaw is skipped: it needs Linux\n");
+}
+
+/** If it cannot be had here, one line says why. In CI that is a failure. `npm_execpath`: npm names its own entry file to the scripts it runs. */
+export function installIn(folder: string, { npm_execpath: npm, CI }: NodeJS.ProcessEnv = process.env): void {
+  if (isInstalled(folder)) return;
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const [command, words] = npm?.endsWith(".js") ? [process.execPath, [npm, ...args]] : ["npm", args];
-  const { status, stderr, error } = spawnSync(command, words, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
-  if (status === 0 && isInstalled()) return;
+  const { status, stderr, error } = spawnSync(command, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
+  if (status === 0 && isInstalled(folder)) return;
   const reason = error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? `npm ci ended with ${status}`;
   if (CI) throw new Error(`OpenClaw could not be installed: ${reason}`);
   process.stderr.write(`test/openclaw is skipped: OpenClaw could not be installed (${reason})\n`);
@@ -21,18 +28,18 @@ export default function setup(): void {
 
 /** Undefined: it is not there, and `setup` has said why. */
 export function openclawEntry(): string | undefined {
-  return isInstalled() ? join(FOLDER, "node_modules/openclaw/openclaw.mjs") : undefined;
+  return HAS_PROC && isInstalled(FOLDER) ? join(FOLDER, "node_modules/openclaw/openclaw.mjs") : undefined;
 }
 
 /** In the versions that package.json names. */
-function isInstalled(): boolean {
-  const { dependencies } = read("package.json") as { dependencies: Record<string, string> };
-  return Object.entries(dependencies).every(([name, version]) => read(`node_modules/${name}/package.json`)?.version === version);
+function isInstalled(folder: string): boolean {
+  const { dependencies } = read(folder, "package.json") as { dependencies: Record<string, string> };
+  return Object.entries(dependencies).every(([name, version]) => read(folder, `node_modules/${name}/package.json`)?.version === version);
 }
 
-function read(file: string): { readonly version?: string } | undefined {
+function read(folder: string, file: string): { readonly version?: string } | undefined {
   try {
-    return JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as { version?: string };
+    return JSON.parse(readFileSync(join(folder, file), "utf8")) as { version?: string };
   } catch {
     return undefined;
   }

@@ -6,13 +6,13 @@ import { UsageError } from "../../options.ts";
 import { CONSENT, PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { defineVerb } from "../../verb.ts";
 
-const ACTIONS = ["plan", "move", "back", "status", "policy", "doctor"] as const;
+const ACTIONS = ["plan", "move", "back", "release", "status", "policy", "doctor"] as const;
 const FIX = 'such as "creel openclaw plan" or "creel openclaw move guard"';
 
 export const openclaw = defineVerb({
   name: "openclaw",
   summary: "moves the plugins of an OpenClaw gateway into the sandbox, and back",
-  takes: "plan|move|back|status|policy|doctor [id or source …]",
+  takes: "plan|move|back|release|status|policy|doctor [id or source …]",
   options: {
     all: { type: "boolean", help: "move, back: every plugin that can be" },
     "dry-run": { type: "boolean", help: "move, back: says what would be done, and does nothing" },
@@ -32,11 +32,12 @@ export const openclaw = defineVerb({
     "creel openclaw move --all --dry-run",
     "creel openclaw move ./my-plugin",
     "creel openclaw back guard",
+    "creel openclaw release guard",
     "creel openclaw status --json",
     "creel openclaw doctor",
   ],
   prints:
-    "plan, status and doctor: `plugins`, each with `id`, `version`, `state` (`native`, `sandboxed`), `drift`, and for plan `canMove`, `why`, `isOneWay`, `digest`, `permissions`, `lost`; move and back: `plugins`, each with `id` and `outcome`, and for move `digest`, `lost`, for back `hasChannel`; policy: what OpenClaw's `security.installPolicy` reads",
+    "plan, status and doctor: `plugins`, each with `id`, `version`, `state` (`native`, `sandboxed`), `drift`, and for plan `canMove`, `why`, `isOneWay`, `digest`, `permissions`, `lost`; move and back: `plugins`, each with `id` and `outcome`, and for move `digest`, `lost`, for back `hasChannel`; release: `plugins`, each with `id`, `status`, `circuit`, and `error` if it does not load; policy: what OpenClaw's `security.installPolicy` reads",
   exits: { ok: "done; doctor and status: nothing has drifted", failed: "something was not done, or has drifted" },
   asks: true,
   async run({ values, positionals, isJson, out, err }) {

@@ -42,7 +42,8 @@ else if (command === "config get plugins.load.paths --json") console.log(JSON.st
 else if (command.startsWith("config set plugins.load.paths ")) {
   config.load.paths = JSON.parse(process.argv[5]);
   writeFileSync(file("config.json"), JSON.stringify(config));
-} else throw new Error("unknown command " + command);
+} else if (command === "gateway call creel.release.guard --json") console.log('{ "status": "ready", "circuit": "closed" }');
+else throw new Error("unknown command " + command);
 die("after");
 `;
 
@@ -311,6 +312,14 @@ describe("creel openclaw", () => {
       expect((await creel("status")).out).toContain(
         "what a failure of its tool_result_persist means has changed, and its shim does not know it",
       );
+      const kept = { bundle: "b", state: "quarantined", why: "it loops", since: 1, opens: [], kills: [], loadKills: 0 };
+      writeFileSync(join(root, "state/quarantine.json"), JSON.stringify({ version: 1, plugins: { guard: kept } }));
+      expect((await creel("status")).out).toContain(
+        'Creel\'s breaker keeps it out, its gates are shut (it loops): "creel openclaw release guard" lets it in again',
+      );
+      expect(await creel("release", "guard")).toMatchObject({ code: 0, out: "✓ guard is out of quarantine\n" });
+      await creel("back", "hog");
+      expect((await creel("release", "hog")).err).toContain("hog: it is not sandboxed");
       const typo = await creel("move", "gaurd", "--json");
       expect([typo.code, typo.err]).toEqual([1, expect.stringContaining("OpenClaw has no plugin of that id beside its own")]);
     },
