@@ -7,7 +7,12 @@ export default defineConfig({
     include: ["test/**/*.test.ts", "plugins-examples/**/*.test.ts"],
     // They install OpenClaw (650 MB) and run its gateway: `npm run test:openclaw`.
     // These install packages from a registry and drive a browser: `npm run test:package`.
-    exclude: ["test/openclaw/{smoke,live,surface}.test.ts", "test/{package,example}/**", "**/node_modules/**"],
+    exclude: [
+      "test/openclaw/{smoke,live,surface}.test.ts",
+      "test/{package,example}/**",
+      "test/compat/registry.test.ts",
+      "**/node_modules/**",
+    ],
     // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So one file more than
     // CI's two cores uses what would be idle.
     maxWorkers: 3,

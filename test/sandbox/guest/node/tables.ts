@@ -104,7 +104,7 @@ export const TABLES = {
     Buffer.from()
     Buffer.from(Symbol("a"))
     [Buffer.from({ [Symbol.toPrimitive]: () => "prim" })]
-    [Buffer.alloc(3), Buffer.alloc(3, 1), Buffer.alloc(5, "ab"), Buffer.alloc(4, "YQ", "base64"), Buffer.alloc(2, "é"), Buffer.alloc(0), Buffer.allocUnsafe(2).length, Buffer.allocUnsafeSlow(2).length, Buffer.of(1, 2, 300)]
+    [Buffer.alloc(3), Buffer.alloc(3, 1), Buffer.alloc(5, "ab"), Buffer.alloc(4, "YQ", "base64"), Buffer.alloc(2, "é"), Buffer.alloc(0), Buffer.allocUnsafe(2).length, Buffer.allocUnsafeSlow(2).length, new Buffer.allocUnsafeSlow(3).length, Buffer.of(1, 2, 300)]
     Buffer.alloc(-1)
     Buffer.alloc("5")
     Buffer.alloc(NaN)
