@@ -94,10 +94,10 @@ const statics = {
   from: bufferFrom,
   alloc,
   // Functions, not arrows: packages such as cbor-x call them with `new`, as Node lets them.
-  allocUnsafe: function allocUnsafe(length: unknown): Buffer {
+  allocUnsafe: function allocUnsafe(this: void, length: unknown): Buffer {
     return alloc(length);
   },
-  allocUnsafeSlow: function allocUnsafeSlow(length: unknown): Buffer {
+  allocUnsafeSlow: function allocUnsafeSlow(this: void, length: unknown): Buffer {
     return alloc(length);
   },
   of: (...items: number[]): Buffer => own(Uint8Array.from(items)),
