@@ -18,6 +18,7 @@ export default {
     ...["boot/main", "web/utf8", "web/url/idna", "web/url/percent", ...guestEntries()].map((file) => `src/sandbox/guest/${file}.ts`),
     "scripts/*.{ts,mjs,cjs}",
     "scripts/guest-build/main.ts",
+    "scripts/node-tests/{main.ts,common.cjs}",
     "bench/{run,run-case}.ts",
     "bench/cases/*/case.ts",
     "bench/floors/*-{worker,child}.ts",

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "plugins-examples/**/*.test.ts"],
     // They install packages from a registry: vitest.registry.config.ts.
-    exclude: ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "**/node_modules/**"],
+    exclude: ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "test/compat/registry.test.ts", "**/node_modules/**"],
     // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So one file more than
     // CI's two cores uses what would be idle.
     maxWorkers: 3,

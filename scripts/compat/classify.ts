@@ -18,6 +18,10 @@ const ELSEWHERE = [
   /is not valid at "/,
   /the key "[^"]*" is there twice/,
   /was not found when the plugin was bundled/,
+  // Creel takes what OpenClaw takes: a function, or an object with register or activate.
+  /default export is neither a function nor an object with register/,
+  // The one plugin that says so then calls `api.registerToolHandler`, which no OpenClaw has.
+  /has no function named execute/,
 ];
 
 /** Undefined: it was not refused. */

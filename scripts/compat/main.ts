@@ -52,6 +52,7 @@ const before: Results = existsSync(RESULTS)
   ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results)
   : { plugins: {}, repositories: {}, packages: {} };
 const workspace = options.workspace ?? mkdtempSync(join(tmpdir(), "creel-compat-"));
+mkdirSync(workspace, { recursive: true });
 const only = options.only?.split(",");
 function wanted<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
   return only ? only.flatMap((name) => all.filter((one) => one.name === name)) : all;

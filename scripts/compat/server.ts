@@ -18,10 +18,10 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   "/collections": { result: { collections: [] }, status: "ok", time: 0 },
   "/pinecone/indexes": { indexes: [] },
   "/mistral/v1/models": { object: "list", data: [] },
-  "/upstash": { result: "v" },
+  "/upstash/pipeline": [{ result: "v" }],
   "/posthog/batch": { status: "Ok" },
   "/linear": { data: { viewer: { id: "u", name: "me" } } },
-  "/hf": [{ generated_text: "hi" }],
+  "/hf/v1/completions": { object: "text_completion", model: "m", choices: [{ index: 0, text: "hi" }] },
 };
 
 /** What a client of the Model Context Protocol asks first. */

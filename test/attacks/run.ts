@@ -53,7 +53,7 @@ const LATER_STAY_MS = 1_500;
  * would take 40 minutes more; so they take five.
  */
 const LONGER_STAY_MS = 6_000;
-const FELT = /^(?:sta|gwc|blm|apr)-/;
+const FELT = /^(?:sta|gwc|blm|apr|mod)-/;
 
 /** Those that abort V8 or fill the machine when they are given the time. */
 const ABORTERS = /^mem-(?:02|05|14|22|25)-/;

@@ -43,7 +43,7 @@ interface Found {
 const SILENCE_MS = 8_000;
 const SMOKE = 10;
 /** What these do comes after their call, or to the gateway: it is the same with threads. */
-const LATER = /^(?:sta|gwc|blm|apr)-/;
+const LATER = /^(?:sta|gwc|blm|apr|mod)-/;
 
 await (flags.smoke ? smoke() : survey());
 

@@ -1,8 +1,10 @@
 /** Modules that the sandbox does not have: said in one sentence, before anything runs where that can be known. */
+import { constants as http2Constants } from "node:http2";
 import { builtinModules, isBuiltin } from "node:module";
 import { expect, test } from "vitest";
 import { ABSENT_MODULES } from "../../src/protocol/guest-surface/absent.ts";
 import { GUEST_MODULES } from "../../src/protocol/guest-surface/surface.ts";
+import { constants } from "../../src/sandbox/guest/node/http/http2-constants.ts";
 import { folder } from "../support/files.ts";
 import { contract, open } from "../support/host.ts";
 
@@ -132,6 +134,23 @@ module.exports = lib();`,
     expect(gated.result).toMatchObject({ block: true });
     expect(gated.calls[0]?.error).toMatchObject({ code: "ERR_PLUGIN_MODULE", message: expect.stringMatching(programs) });
   });
+});
+
+test("of http2 the constants are there, so that a package may use them as keys while it loads; its functions are not", async () => {
+  expect(constants).toEqual(http2Constants);
+  const path = folder({
+    "index.js": `
+import * as http2 from "node:http2";
+const { connect, constants } = http2;
+const headers = { [http2.constants.HTTP2_HEADER_STATUS]: constants.HTTP_STATUS_OK };
+const told = () => { try { connect("https://x.example"); return "connected"; } catch (error) { return error.message; } };
+export default (api) => api.registerTool({ name: "uses", execute: () => [headers, told()] });`,
+  });
+  await using host = await open("thread", { plugins: [{ id: "p", path }] });
+  expect((await host.call({ tool: "uses" })).value).toEqual([
+    { ":status": 200 },
+    expect.stringMatching(/^the module "http2" is not available inside the sandbox/),
+  ]);
 });
 
 test("every module of Node's is either there or said to be missing, and never both", () => {

@@ -37,11 +37,13 @@ vi.mock("node:dns/promises", async (original) => ({
 }));
 
 const SOURCE = `
-import net from "node:net"; import tls from "node:tls"; import dns from "node:dns"; import { once } from "node:events";
+import net from "node:net"; import tls from "node:tls"; import dns from "node:dns"; import http from "node:http"; import https from "node:https"; import { once } from "node:events";
+// Of what has events as in browsers, as of a socket.
+const over = (target) => Object.assign(target, { on: (name, listen) => target.addEventListener(name === "data" ? "message" : name, listen), destroy: () => target.close() });
 const AsyncFunction = (async () => {}).constructor;
 export default (api) => api.on("message_sending", (event) => {
   const code = event.do?.[api.id];
-  if (code !== undefined) return AsyncFunction("net", "tls", "dns", "once", code.slice(6))(net, tls, dns, once);
+  if (code !== undefined) return AsyncFunction("net", "tls", "dns", "http", "https", "over", "once", code.slice(6))(net, tls, dns, http, https, over, once);
 });`;
 
 /** Hosts that are this machine, to whoever takes them for an address. */
@@ -83,6 +85,12 @@ const SPELLINGS = [
 const WAYS: Readonly<Record<string, (host: string) => string>> = {
   "net.connect": (host) => `net.connect({trap}, ${host})`,
   "tls.connect": (host) => `tls.connect({ host: ${host}, port: {trap}, rejectUnauthorized: false })`,
+  "http.get": (host) => `http.get({ host: ${host}, port: {trap}, path: "/" })`,
+  "https.get": (host) => `https.get({ host: ${host}, port: {trap}, path: "/", rejectUnauthorized: false })`,
+  "http.get over a connection of its own": (host) =>
+    `http.get({ host: "127.0.0.1", port: {granted}, createConnection: () => net.connect({trap}, ${host}) })`,
+  WebSocket: (host) => `over(new WebSocket("ws://" + ${host} + ":{trap}/"))`,
+  EventSource: (host) => `over(new EventSource("http://" + ${host} + ":{trap}/"))`,
 };
 
 const TRICKS: readonly string[] = [
@@ -205,6 +213,62 @@ describe.each(ISOLATIONS)("connections to what was not granted, %s isolation", (
     expect(await attempt(`net.connect({trap}, "db.example.com")`)).toBe("ERR_CONNECT_ADDRESS");
     expect(dns.asked).toEqual(["db.example.com", "db.example.com"]);
     expect(reached()).toBe(0);
+  });
+
+  it("a redirect to another port is not followed by what speaks HTTP over a connection of its own", async () => {
+    let asked = 0;
+    const moving = createServer((socket) =>
+      socket
+        .on("error", () => {})
+        .once("data", () => {
+          asked += 1;
+          socket.end(`HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:${ports.trap}/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+        }),
+    ).listen(0, "127.0.0.1");
+    await once(moving, "listening");
+    const { port } = moving.address() as AddressInfo;
+    await using other = await open(isolation, {
+      plugins: [{ id: "p", source: SOURCE, hooks: { cpuMs: 2_000, timeoutMs: 60_000 }, grants: { connect: [`127.0.0.1:${port}`] } }],
+    });
+    const told = await does(
+      other,
+      "p",
+      `const [response] = await once(http.get({ createConnection: () => net.connect(${port}, "127.0.0.1"), path: "/" }), "response");
+       const [event] = await once(over(new WebSocket("ws://127.0.0.1:${port}/")), "error").catch((failed) => [failed]);
+       return [response.statusCode, event.type];`,
+    );
+    moving.close();
+    expect([told, asked, reached()]).toEqual([[302, "error"], 2, 0]);
+  });
+
+  it("a server that answers a TLS handshake in plain text gets nothing that the plugin writes", async () => {
+    let heard = "";
+    const plain = createServer((socket) => {
+      socket
+        .on("error", () => {})
+        .on("data", (chunk) => {
+          heard += chunk.toString("latin1");
+          socket.write("220 speak plainly\r\n");
+        });
+    }).listen(0, "127.0.0.1");
+    await once(plain, "listening");
+    const { port } = plain.address() as AddressInfo;
+    await using strict = await open(isolation, {
+      plugins: [{ id: "p", source: SOURCE, hooks: { cpuMs: 2_000, timeoutMs: 60_000 }, grants: { connect: [`tls://localhost:${port}`] } }],
+    });
+    dns.answers.set("localhost", [["127.0.0.1"]]);
+    const told = await does(
+      strict,
+      "p",
+      `const secure = tls.connect({ host: "localhost", port: ${port}, rejectUnauthorized: false, minVersion: "TLSv1" });
+       secure.write("the password"); const [error] = await once(secure, "error").catch((failed) => [failed]);
+       const open = net.connect(${port}, "localhost"); open.write("the password"); const [refused] = await once(open, "error").catch((failed) => [failed]);
+       return [error.code, refused.code];`,
+    );
+    plain.close();
+    expect(told).toEqual([expect.stringMatching(/^(?:ERR_CONNECT_FAILED|ECONNRESET|EPROTO|CERT_INVALID)/), "ERR_CONNECT_TLS"]);
+    expect(heard).not.toBe("");
+    expect(heard).not.toContain("password");
   });
 
   it("a target that was granted for TLS is not spoken to in plain text", async () => {

@@ -32,12 +32,11 @@ function program(name: string, apt: string | undefined, folders: () => readonly 
       .find((path) => existsSync(path));
   const found = find();
   if (found !== undefined) return found;
-  if (apt !== undefined && isRoot && existsSync("/usr/bin/apt-get"))
-    spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", apt], {
-      stdio: "ignore",
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
-      timeout: 180_000,
-    });
+  if (apt !== undefined && isRoot && existsSync("/usr/bin/apt-get") && !aptInstalls(apt)) {
+    // A fresh image has no lists of packages.
+    aptGet("update");
+    aptInstalls(apt);
+  }
   const installed = find();
   if (installed === undefined) {
     const why = `this machine has none${apt === undefined ? "" : `, and apt does not install ${apt} here`}`;
@@ -45,6 +44,20 @@ function program(name: string, apt: string | undefined, folders: () => readonly 
     process.stderr.write(`tests that need ${name} are skipped: ${why}\n`);
   }
   return installed;
+}
+
+function aptInstalls(name: string): boolean {
+  return aptGet("install", "-y", "--no-install-recommends", name);
+}
+
+function aptGet(...args: readonly string[]): boolean {
+  // Two files of tests may install at the same time.
+  const { status } = spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], {
+    stdio: "ignore",
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
+    timeout: 180_000,
+  });
+  return status === 0;
 }
 
 function debianFolders(root: string): () => readonly string[] {

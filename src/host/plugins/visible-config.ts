@@ -7,7 +7,8 @@
  * - elsewhere, values under a name that means a secret are redacted, and so are texts that look like one: user names and passwords in
  *   URLs, such parameters, keys with a well-known prefix.
  *
- * Its own `config` stays as it is: the operator wrote it for this plugin.
+ * Its own `config` stays as it is: the operator wrote it for this plugin. `agents.defaults` is an object, as it always is in OpenClaw,
+ * whose plugins read it while they register.
  */
 import type { CreelConfig } from "../../protocol/config/config.ts";
 
@@ -47,8 +48,10 @@ export function visibleConfig(config: CreelConfig, id: string, own: Readonly<Rec
   const { agent: _____, internal, ...ofHooks } = hooks;
   const { load: ______, entries: _______, ...ofInternal } = internal ?? {};
   const entry = entries[id];
+  const settings = redacted(rest) as { agents?: { defaults?: object } };
   return {
-    ...(redacted(rest) as object),
+    ...settings,
+    agents: { ...settings.agents, defaults: { ...settings.agents?.defaults } },
     plugins: {
       ...(redacted(ofPlugins) as object),
       entries: { [id]: { enabled: true, ...(entry?.hooks && { hooks: entry.hooks }), config: own } },

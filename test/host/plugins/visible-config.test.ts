@@ -45,5 +45,9 @@ it("a plugin sees its own entry and the gateway's settings, without secrets, pat
 });
 
 it("a plugin without an entry sees the configuration it was given in code", () => {
-  expect(visibleConfig({}, "me", { a: 1 })).toEqual({ plugins: { entries: { me: { enabled: true, config: { a: 1 } } } } });
+  expect(visibleConfig({}, "me", { a: 1 })).toEqual({
+    // OpenClaw's plugins read it without asking whether it is there.
+    agents: { defaults: {} },
+    plugins: { entries: { me: { enabled: true, config: { a: 1 } } } },
+  });
 });

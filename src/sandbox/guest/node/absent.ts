@@ -5,6 +5,7 @@
 import { absentSentence } from "../../../protocol/guest-surface/absent.ts";
 import { bootstrapError } from "../boot/describe.ts";
 import { bare } from "../boot/primordials.ts";
+import { constants } from "./http/http2-constants.ts";
 
 export { absentSentence };
 
@@ -14,7 +15,12 @@ const stubs: Record<string, Stub> = bare({});
 
 /** The stub of a module, by the name in the import. */
 export function stub(name: string): Stub {
-  return (stubs[name] ??= made(name));
+  const known = stubs[name];
+  if (known !== undefined) return known;
+  const one = made(name);
+  // Plain values, which packages use as keys while they load.
+  if (name === "http2" || name === "node:http2") Object.defineProperty(one, "constants", { value: constants, enumerable: true });
+  return (stubs[name] = one);
 }
 
 /**

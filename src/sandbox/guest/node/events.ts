@@ -6,6 +6,8 @@ import { on, once } from "./events-waiting.ts";
 import { checkFunction, invalidArgType, nodeError, outOfRange } from "./errors.ts";
 
 type Listener = ((...args: unknown[]) => unknown) & { listener?: Listener };
+/** `warned`: a log line said that there are too many. */
+type Listeners = Listener[] & { warned?: boolean };
 type Name = string | symbol;
 
 const CAPTURE = Symbol.for("nodejs.rejection");
@@ -13,7 +15,7 @@ const MONITOR = Symbol("events.errorMonitor");
 const CAPTURES = Symbol("kCapture");
 
 export interface EventEmitter {
-  _events: Record<Name, Listener | Listener[]> | undefined;
+  _events: Record<Name, Listener | Listeners> | undefined;
   _eventsCount: number;
   _maxListeners: number | undefined;
   [CAPTURES]?: boolean;
@@ -35,6 +37,13 @@ export function EventEmitter(this: EventEmitter, options?: Options): void {
 }
 
 let defaultMax = 10;
+const maxOfTargets = new WeakMap<EventTarget, number>();
+
+function checkCount(count: unknown, name: string): asserts count is number {
+  if (typeof count !== "number") throw invalidArgType(name, "of type number", count);
+  if (count < 0 || Number.isNaN(count)) throw outOfRange(name, ">= 0", count);
+}
+
 EventEmitter.captureRejections = false;
 
 EventEmitter.init = function (this: EventEmitter, options?: Options): void {
@@ -51,7 +60,7 @@ EventEmitter.init = function (this: EventEmitter, options?: Options): void {
 
 const methods: ThisType<EventEmitter> & Record<string, (this: EventEmitter, ...args: never[]) => unknown> = {
   setMaxListeners(count: number) {
-    if (typeof count !== "number" || count < 0 || Number.isNaN(count)) throw outOfRange("setMaxListeners", ">= 0", count);
+    checkCount(count, "setMaxListeners");
     this._maxListeners = count;
     return this;
   },
@@ -94,8 +103,10 @@ const methods: ThisType<EventEmitter> & Record<string, (this: EventEmitter, ...a
     const events = this._events;
     const found = events?.[name];
     if (!events || found === undefined) return this;
+    let told = listener;
     if (typeof found === "function") {
       if (found !== listener && found.listener !== listener) return this;
+      told = found.listener ?? listener;
       forget(this, events, name);
     } else {
       const at = found.findLastIndex((one) => one === listener || one.listener === listener);
@@ -103,7 +114,7 @@ const methods: ThisType<EventEmitter> & Record<string, (this: EventEmitter, ...a
       const rest = found.toSpliced(at, 1);
       events[name] = rest.length === 1 ? rest[0]! : rest;
     }
-    if (events["removeListener"] !== undefined) this.emit("removeListener", name, listener);
+    if (events["removeListener"] !== undefined) this.emit("removeListener", name, told);
     return this;
   },
   removeAllListeners(...names: Name[]) {
@@ -113,9 +124,9 @@ const methods: ThisType<EventEmitter> & Record<string, (this: EventEmitter, ...a
     for (const name of listed) {
       if (events["removeListener"] === undefined) {
         if (events[name] !== undefined) forget(this, events, name);
-      } else for (const listener of listOf(events[name]).toReversed()) this.removeListener(name, listener.listener ?? listener);
+      } else for (const listener of listOf(events[name]).toReversed()) this.removeListener(name, listener);
     }
-    if (names.length === 0 && events["removeListener"] !== undefined) forget(this, events, "removeListener");
+    if (names.length === 0 && events["removeListener"] !== undefined) this.removeAllListeners("removeListener");
     return this;
   },
   listeners(name: Name) {
@@ -163,14 +174,19 @@ function add(emitter: EventEmitter, name: Name, listener: Listener, isFirst: boo
     emitter._eventsCount += 1;
     return emitter;
   }
-  const list = isFirst ? [listener, ...listOf(found)] : [...listOf(found), listener];
+  const list: Listeners = isFirst ? [listener, ...listOf(found)] : [...listOf(found), listener];
   events[name] = list;
-  const most = emitter.getMaxListeners();
-  if (most > 0 && list.length === most + 1)
+  const hasWarned = typeof found !== "function" && found.warned === true;
+  if (hasWarned) list.warned = true;
+  // `on` may be called on an object that is no emitter.
+  const most = emitter._maxListeners ?? defaultMax;
+  if (most > 0 && list.length > most && !hasWarned) {
+    list.warned = true;
     postLog(
       2,
       `MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${list.length} ${String(name)} listeners added to an ${emitter.constructor.name}. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`,
     );
+  }
   return emitter;
 }
 
@@ -233,13 +249,17 @@ const statics = {
   },
   getMaxListeners(target: unknown): number {
     if (isEmitter(target)) return target.getMaxListeners();
-    throw invalidArgType("emitter", "an instance of EventEmitter", target);
+    if (target instanceof EventTarget) return maxOfTargets.get(target) ?? (target instanceof AbortSignal ? 0 : defaultMax);
+    throw invalidArgType("emitter", "an instance of EventEmitter or EventTarget", target);
   },
   listenerCount: (emitter: { listenerCount(name: Name): number }, name: Name): number => emitter.listenerCount(name),
   setMaxListeners(count: number = defaultMax, ...targets: { setMaxListeners?: (count: number) => void }[]): void {
-    if (typeof count !== "number" || count < 0 || Number.isNaN(count)) throw outOfRange("setMaxListeners", ">= 0", count);
+    checkCount(count, "setMaxListeners");
     if (targets.length === 0) defaultMax = count;
-    for (const target of targets) target.setMaxListeners?.(count);
+    for (const target of targets)
+      if (target instanceof EventTarget) maxOfTargets.set(target, count);
+      else if (typeof target?.setMaxListeners === "function") target.setMaxListeners(count);
+      else throw invalidArgType("eventTargets", "an instance of EventEmitter or EventTarget", target);
   },
   addAbortListener(signal: AbortSignal, listener: (event: unknown) => void): Disposable {
     checkFunction(listener, "listener");
@@ -254,7 +274,7 @@ Object.assign(EventEmitter, statics);
 Object.defineProperty(EventEmitter, "defaultMaxListeners", {
   get: () => defaultMax,
   set(count: unknown) {
-    if (typeof count !== "number" || count < 0 || Number.isNaN(count)) throw outOfRange("defaultMaxListeners", ">= 0", count);
+    checkCount(count, "defaultMaxListeners");
     defaultMax = count;
   },
   enumerable: true,

@@ -5,12 +5,17 @@ import { nodeError } from "./errors.ts";
 type Query = Record<string, string | string[]>;
 
 /** As encodeURIComponent, with Node's error for a lone surrogate. */
-function escapeText(value: unknown): string {
-  try {
-    return encodeURIComponent(value as string);
-  } catch {
-    throw nodeError(URIError, "ERR_INVALID_URI", "URI malformed");
-  }
+/** As Node: half a pair takes whatever follows it for its other half, and is an error only at the end. */
+function escapeText(value: string | number): string {
+  const text = `${value}`;
+  if (text.isWellFormed()) return encodeURIComponent(text);
+  return text.replaceAll(/[\ud800-\udfff][^]?|[^\ud800-\udfff]+/g, (part) => (part.isWellFormed() ? encodeURIComponent(part) : half(part)));
+}
+
+function half(text: string): string {
+  if (text.length < 2) throw nodeError(URIError, "ERR_INVALID_URI", "URI malformed");
+  const point = 0x10000 + ((text.charCodeAt(0) & 0x3ff) << 10) + (text.charCodeAt(1) & 0x3ff);
+  return encodeURIComponent(String.fromCodePoint(point));
 }
 
 function primitive(value: unknown): string {

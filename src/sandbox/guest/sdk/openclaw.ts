@@ -4,6 +4,7 @@
  * not before: plugins import names that they use only in places which a hook host never reaches.
  */
 import { log } from "../api/api.ts";
+import * as channel from "./channel.ts";
 import * as helpers from "./helpers.ts";
 
 interface ConfigSchema {
@@ -104,4 +105,5 @@ export default Object.assign(sdk, {
   buildJsonPluginConfigSchema,
   createSubsystemLogger,
   ...helpers,
+  ...channel,
 });

@@ -28,6 +28,8 @@ const later = (ms = 1) => new Promise((resolve) => setTimeout(resolve, ms));`,
     als.run(1, () => { const e = new EventEmitter(); e.on("x", () => e.got = als.getStore()); return als.run(2, () => { e.emit("x"); return e.got; }); })
     (() => { try { als.run(1, () => { throw new Error("out"); }); } catch (error) { return [error.message, als.getStore()]; } })()
     (() => { const s = new AsyncLocalStorage({ defaultValue: 9, name: "n" }); return [s.getStore(), s.name, s.run(undefined, () => s.getStore())]; })()
+    (() => { const a = new AsyncLocalStorage(); const b = new AsyncLocalStorage(); a.run(1, () => { b.enterWith(2); b.run(3, () => a.enterWith(4)); }); return [a.getStore(), b.getStore()]; })()
+    (() => { const s = new AsyncLocalStorage(); s.enterWith(0); const scope = s.withScope(1); const inner = s.withScope(2); const got = [s.getStore()]; inner.dispose(); got.push(s.getStore()); scope[Symbol.dispose](); scope.dispose(); return [...got, s.getStore()]; })()
     als.run(1, async () => { als.disable(); return als.getStore(); })
     new AsyncResource(5)
     [typeof hooks.createHook({}).enable().disable, typeof hooks.executionAsyncId()]

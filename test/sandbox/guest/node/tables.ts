@@ -81,7 +81,9 @@ export const TABLES = {
     [qs.stringify({ a: "b c", "ü": "&=" }, ";", ":"), qs.stringify({ a: "b c" }, null, null, { encodeURIComponent: (t) => "<" + t + ">" })]
     qs.stringify({ a: "\ud800" })
     ["a b", "ä€😀", "!'()*-._~", "\0"].map(qs.escape)
-    [qs.escape({ toString: () => "x y" }), qs.escape(5)]
+    [qs.escape({ toString: () => "x y" }), qs.escape(5), qs.escape({}), qs.escape("a\ud801test"), qs.escape("\ud83d\ude00&")]
+    qs.escape("\ud801")
+    qs.escape(Symbol("s"))
     ["%41%zz", "a%20b", "%e4", "%"].map((t) => qs.unescape(t))
     qs.unescapeBuffer("a%20b%4%zz")
     [qs.encode === qs.stringify, qs.decode === qs.parse]
@@ -104,7 +106,7 @@ export const TABLES = {
     Buffer.from()
     Buffer.from(Symbol("a"))
     [Buffer.from({ [Symbol.toPrimitive]: () => "prim" })]
-    [Buffer.alloc(3), Buffer.alloc(3, 1), Buffer.alloc(5, "ab"), Buffer.alloc(4, "YQ", "base64"), Buffer.alloc(2, "é"), Buffer.alloc(0), Buffer.allocUnsafe(2).length, Buffer.allocUnsafeSlow(2).length, Buffer.of(1, 2, 300)]
+    [Buffer.alloc(3), Buffer.alloc(3, 1), Buffer.alloc(5, "ab"), Buffer.alloc(4, "YQ", "base64"), Buffer.alloc(2, "é"), Buffer.alloc(0), Buffer.allocUnsafe(2).length, Buffer.allocUnsafeSlow(2).length, new Buffer.allocUnsafeSlow(3).length, Buffer.of(1, 2, 300)]
     Buffer.alloc(-1)
     Buffer.alloc("5")
     Buffer.alloc(NaN)

@@ -1,5 +1,6 @@
 /** Helpers of `openclaw/plugin-sdk` that plugins call while their files load. They are plain functions. */
 import { expect, it } from "vitest";
+import * as channel from "../../../../src/sandbox/guest/sdk/channel.ts";
 import { createPluginRuntimeStore, defineBundledChannelEntry } from "../../../../src/sandbox/guest/sdk/helpers.ts";
 
 it("a store of the runtime gives what was set, and says in the plugin's words that nothing was", () => {
@@ -23,4 +24,26 @@ it("a bundled channel registers its tools, although its channel and the file of 
   }) as { id: string; register(api: unknown): void };
   entry.register(api);
   expect([entry.id, ...called]).toEqual(["c", "channel", true]);
+});
+
+it("a channel describes itself while its files load, and the description is whole", async () => {
+  const base = channel.createChannelPluginBase({ id: "c", meta: { label: "C" }, setup: undefined });
+  expect(base).toEqual({ id: "c", meta: { label: "C" } });
+  expect(channel.createChatChannelPlugin({ base, outbound: { send: 1 }, security: undefined } as never)).toEqual({
+    ...base,
+    outbound: { send: 1 },
+  });
+  expect(channel.getChatChannelMeta()).toBeUndefined();
+  const status = channel.createStandardChannelSetupStatus({
+    channelLabel: "C",
+    configuredLabel: "ready",
+    unconfiguredLabel: "not ready",
+    configuredScore: 2,
+    includeStatusLine: true,
+    resolveExtraStatusLines: () => ["more"],
+  }) as Record<string, unknown> & { resolveStatusLines(about: object): Promise<unknown> };
+  expect([status["configuredScore"], await status.resolveStatusLines({ configured: false })]).toEqual([2, ["C: not ready", "more"]]);
+  expect(channel.buildChannelConfigSchema({ toJSONSchema: ({ target }: { target: string }) => target })).toEqual({ schema: "draft-07" });
+  expect(channel.buildChannelConfigSchema(undefined)).toEqual({ schema: { type: "object", additionalProperties: true } });
+  expect([channel.maxBytesForKind("audio"), channel.maxBytesForKind("toString")]).toEqual([16 * 2 ** 20, 100 * 2 ** 20]);
 });

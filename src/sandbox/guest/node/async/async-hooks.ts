@@ -1,6 +1,6 @@
 /** Inside the isolate: `async_hooks`. AsyncLocalStorage and AsyncResource hold as context.ts says; hooks never fire. */
 import { checkFunction, checkString } from "../errors.ts";
-import { bound, context, enter, inContext } from "./context.ts";
+import { bound, context, enter, inContext, replace } from "./context.ts";
 import type { Context } from "./context.ts";
 
 type Fn = (this: unknown, ...args: unknown[]) => unknown;
@@ -33,8 +33,24 @@ class AsyncLocalStorage {
     return found?.has(this.#key) ? found.get(this.#key) : this.#default;
   }
 
+  /** Puts back its own store only: what `fn` entered of other storages stays, as in Node. */
   run(store: unknown, fn: Fn, ...args: unknown[]): unknown {
-    return inContext(this.#with(store), () => fn(...args));
+    const leave = this.#entered(store);
+    try {
+      return fn(...args);
+    } finally {
+      leave();
+    }
+  }
+
+  /** For `using`: the store until the end of the block. */
+  withScope(store: unknown): object {
+    let leave: (() => void) | undefined = this.#entered(store);
+    const dispose = (): void => {
+      leave?.();
+      leave = undefined;
+    };
+    return { dispose, [Symbol.dispose]: dispose };
   }
 
   exit(fn: Fn, ...args: unknown[]): unknown {
@@ -47,6 +63,21 @@ class AsyncLocalStorage {
 
   disable(): void {
     this.#key = {};
+  }
+
+  #entered(store: unknown): () => void {
+    const key = this.#key;
+    const before = context();
+    const own = this.#with(store);
+    replace(own);
+    return () => {
+      const now = context();
+      if (now === own) return replace(before);
+      const left = new Map(now ?? []);
+      if (before?.has(key)) left.set(key, before.get(key));
+      else left.delete(key);
+      return replace(left);
+    };
   }
 
   #with(store: unknown): Context {

@@ -27,6 +27,11 @@ export function inContext<T>(wanted: Context, run: () => T): T {
   }
 }
 
+/** For a caller that puts back itself what it replaced. */
+export function replace(wanted: Context): void {
+  current = wanted;
+}
+
 /** For what is left of this turn, or of this callback, which restores what was before it. */
 export function enter(wanted: Context): void {
   current = wanted;

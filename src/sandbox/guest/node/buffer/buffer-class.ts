@@ -93,8 +93,13 @@ const statics = {
   poolSize: 8192,
   from: bufferFrom,
   alloc,
-  allocUnsafe: (length: unknown) => alloc(length),
-  allocUnsafeSlow: (length: unknown) => alloc(length),
+  // Functions, not arrows: packages such as cbor-x call them with `new`, as Node lets them.
+  allocUnsafe: function allocUnsafe(this: void, length: unknown): Buffer {
+    return alloc(length);
+  },
+  allocUnsafeSlow: function allocUnsafeSlow(this: void, length: unknown): Buffer {
+    return alloc(length);
+  },
   of: (...items: number[]): Buffer => own(Uint8Array.from(items)),
   copyBytesFrom(source: unknown, offset?: unknown, length?: unknown): Buffer {
     if (!ArrayBuffer.isView(source) || source instanceof DataView) throw invalidArgType("view", "an instance of TypedArray", source);
