@@ -12,11 +12,8 @@ var isRepository = fs.existsSync(path.join(__dirname, "..", "src"));
 
 /** The npm package `node`, in the folder that Creel is installed in. */
 function isBroughtAlong() {
-  try {
-    return parseInt(JSON.parse(fs.readFileSync(path.join(__dirname, "..", "..", "node", "package.json"), "utf8")).version, 10) >= needed;
-  } catch (error) {
-    return false;
-  }
+  var manifest = path.join(__dirname, "..", "..", "node", "package.json");
+  return fs.existsSync(manifest) && parseInt(JSON.parse(fs.readFileSync(manifest, "utf8")).version, 10) >= needed;
 }
 
 if (!isRepository && parseInt(process.versions.node, 10) < needed && !isBroughtAlong()) {
