@@ -200,6 +200,9 @@ describe("an operator", { timeout: 90_000 }, () => {
     await Promise.all([mine.shows("ready: "), theirs.shows("ready: ")]);
     expect(socketOf(mine.text())).not.toBe(socketOf(theirs.text()));
     expect(mine.text()).not.toContain('{"level"');
+    const event = ["--event", '{"toolName":"ls","params":{}}'];
+    expect((await me.creel("call", "before_tool_call", ...event)).err).toContain("--serve asks the one that creel serve runs here");
+    expect((await me.creel("call", "before_tool_call", "--serve", ...event)).text).toMatch(/^before_tool_call {2}pass\n(?![^]*--serve)/);
     const tail = me.terminal("creel tail", other);
     await tail.shows(socketOf(theirs.text()));
     for (const screen of [tail, mine, theirs]) {
