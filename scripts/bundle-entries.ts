@@ -10,6 +10,10 @@ import { rolldown } from "rolldown";
 /** Copied into the chunks. The others stay packages of their own, and are loaded when they are needed. */
 const INLINED = ["zod", "jsonc-parser"];
 
+const NODE_IMPORT = /^import \{ ([^}]+) \} from ("node:[\w/]+");$/;
+const builtinInstead = (_: string, names: string, module: string): string =>
+  `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule(${module});`;
+
 export interface Bundled {
   readonly dist: string;
   /** Where the chunks go, below `dist`. */
@@ -54,14 +58,15 @@ export async function bundleEntries({ dist, folder, entries, groups }: Bundled):
       },
       {
         // An import of Node's own as a module reads every property of it, and with that loads worker threads, a differ and streams that most
-        // commands never need: 10 ms of each command.
+        // commands never need: 10 ms of each command. Only real imports: templates of files that commands write have such lines, too.
         name: "builtins",
-        renderChunk: (code) => ({
-          code: code.replaceAll(
-            /^import \{ ([^}]+) \} from ("node:[\w/]+");$/gm,
-            (_, names: string, module: string) => `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule(${module});`,
-          ),
-        }),
+        renderChunk(code) {
+          let made = code;
+          for (const { type, start, end } of this.parse(code).body.toReversed())
+            if (type === "ImportDeclaration")
+              made = made.slice(0, start) + code.slice(start, end).replace(NODE_IMPORT, builtinInstead) + made.slice(end);
+          return { code: made };
+        },
       },
     ],
   });

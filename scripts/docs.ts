@@ -54,9 +54,9 @@ const FAILURES = {
 };
 
 const KEYS = {
-  conversation: "needs `plugins.entries.<id>.hooks.allowConversationAccess: true`",
-  install: "needs `plugins.entries.<id>.hooks.allowInstallDecisions: true`",
-  prompt: "refused with `plugins.entries.<id>.hooks.allowPromptInjection: false`",
+  conversation: "needs `conversation` (OpenClaw: `hooks.allowConversationAccess: true`)",
+  install: "needs `install`",
+  prompt: "needs `prompt`, which a plugin from a folder has (OpenClaw: unless `hooks.allowPromptInjection: false`)",
 };
 
 const READERS = { gateway: "For the gateway's developer", author: "For the plugin's author", operator: "For the operator" };

@@ -525,8 +525,8 @@ export const ERRORS = {
   },
   ERR_INSTALL_NO_STATE: {
     audience: "operator",
-    message: "no state folder is configured to keep plugins in",
-    fix: 'write "stateDir": ".creel" into creel.json, or pass --state-dir, or set CREEL_STATE_DIR; without a creel.json, "creel install" writes one',
+    message: "there is no state folder here: no creel.json, or one without a stateDir",
+    fix: 'run "creel install" to create both, or run the command in the folder of your creel.json; into a creel.json that has no stateDir write "stateDir": ".creel"; --state-dir and CREEL_STATE_DIR name another folder',
   },
   ERR_FETCH_URL: {
     audience: "author",

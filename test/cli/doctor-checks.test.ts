@@ -1,4 +1,5 @@
 /** What the doctor finds wrong, each kind once, with a place and something to do about it; and that it finds nothing where nothing is wrong. */
+import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -226,6 +227,17 @@ describe("a state folder", () => {
     expect(checks).toMatchObject([
       { status: "broken", area: "lock", where: join(state.dir, "creel.lock"), fix: expect.any(String) as string },
     ]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("that is on a read-only file system is broken, with its path", async (test) => {
+    const state = await installed("a");
+    const program = `import { folderChecks } from ${JSON.stringify(new URL("../../src/cli/doctor/state-check.ts", import.meta.url).href)};
+      console.log(JSON.stringify(await folderChecks(${JSON.stringify(state.dir)})));`;
+    const script = `mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" -C source --disable-warning=ExperimentalWarning --input-type=module -e "$3"`;
+    const args = ["--mount", "sh", "-c", script, "sh", state.dir, process.execPath, program];
+    const { stdout, stderr } = spawnSync("unshare", args, { encoding: "utf8", cwd: join(import.meta.dirname, "../..") });
+    test.skip(/^(?:mount|unshare): /m.test(stderr), "no file system can be mounted here");
+    expect([stderr, JSON.parse(stdout)]).toMatchObject(["", [{ status: "broken", where: state.dir, fix: expect.any(String) as string }]]);
   });
 
   it("that others can enter is a warning, that they can write is broken, and so is a link in it", async () => {

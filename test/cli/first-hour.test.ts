@@ -1,5 +1,6 @@
 /** What stopped people in their first hour with Creel: each sentence of the command line that they needed. */
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -155,7 +156,27 @@ describe("creel uninstall --purge", () => {
     expect((JSON.parse(out) as { purged: { jobs: number; files: string[] } }).purged).toMatchObject({ jobs: 2, files: { length: 4 } });
     expect(["kv", "volumes"].flatMap((kind) => ids.map((id) => existsSync(file(kind, id))))).toEqual([false, true, false, true]);
     expect(jobs.prepare("SELECT plugin FROM job").all()).toEqual([{ plugin: "other" }]);
+    // As the first line said, although it is not installed any more.
+    expect(await creelHere("uninstall", "other", "--purge", "--state-dir", dir)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("other was uninstalled before, and its stored data was deleted"),
+    });
+    expect([existsSync(file("kv", "other")), jobs.prepare("SELECT plugin FROM job").all()]).toEqual([false, []]);
+    expect((await creelHere("uninstall", "other", "--purge", "--state-dir", dir)).code).toBe(1);
+    await putInstalled(dir, "third", LISTENER);
+    expect((await creelHere("uninstall", "third", "--state-dir", dir)).out).toContain("it has stored nothing");
   });
+});
+
+it.each(["outdated", "update", "list"])("creel %s where nothing was ever installed says so, and makes nothing", async (verb) => {
+  const here = folder({}, QUICK);
+  const args = ["-C", "source", "--disable-warning=ExperimentalWarning", join(ROOT, "src/cli/main.ts"), verb];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: here,
+    encoding: "utf8",
+    env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+  });
+  expect([status, stdout.split(":")[0]!.trim(), readdirSync(here)]).toEqual([0, "no plugin is installed", []]);
 });
 
 it("--since takes durations and dates, and says what it takes otherwise", async () => {

@@ -14,8 +14,8 @@ contract("permissions", (isolation) => {
     const { status, diagnostics, hooks } = host.inspect("nosy");
     expect(status).toBe("ready");
     expect(diagnostics).toEqual([
-      '"agent_end" reads conversations: set plugins.entries.nosy.hooks.allowConversationAccess to true to allow it',
-      '"before_prompt_build" reads conversations: set plugins.entries.nosy.hooks.allowConversationAccess to true to allow it',
+      '"agent_end" reads conversations: it needs the permission "conversation" (in OpenClaw\'s words, plugins.entries.nosy.hooks.allowConversationAccess)',
+      '"before_prompt_build" reads conversations: it needs the permission "conversation" (in OpenClaw\'s words, plugins.entries.nosy.hooks.allowConversationAccess)',
     ]);
     expect(hooks.map(({ hook }) => hook)).toEqual(["message_sending"]);
     expect(host.has("agent_end")).toBe(false);
@@ -49,7 +49,7 @@ contract("permissions", (isolation) => {
     const guard = `api.on("before_install", () => ({ block: true })); api.on("message_sending", () => {});`;
     await using host = await open(isolation, { plugins: [plugin("judge", guard)] });
     expect(host.inspect("judge").diagnostics).toEqual([
-      '"before_install" can refuse every later installation: set plugins.entries.judge.hooks.allowInstallDecisions to true, or run "creel permissions grant judge install", to allow it',
+      '"before_install" can refuse every later installation: it needs the permission "install"; for an installed plugin, run "creel permissions grant judge install"',
     ]);
     // Its hook fails closed by the catalog: that nobody decides there is said in every run.
     const event = sampleEvent(CATALOG.before_install) as never;

@@ -1,5 +1,5 @@
 /** The program of docs/guides/gateway-in-100-lines.md compiles under strict TypeScript against the packed package, has at most 100 lines, and runs. */
-// runs: node gateway.ts
+// runs: node gateway.mts
 // What the page asks for with curl, it asks for with fetch.
 // runs: curl -d '{"command":"ls"}' localhost:8080/tools/shell
 // runs: curl -d '{"command":"rm -rf /"}' localhost:8080/tools/shell
@@ -16,12 +16,15 @@ import { appEnv, appFolder } from "../support/packed.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/guides/gateway-in-100-lines.md"), "utf8");
-const [, program = ""] = /<!-- example: gateway.ts -->\n```ts\n([^]*?)```/.exec(page) ?? [];
+const [, program = ""] = /<!-- example: gateway.mts -->\n```ts\n([^]*?)```/.exec(page) ?? [];
+
+/** What `npm init -y` writes about modules. */
+const NPM_INIT = `{ "name": "app", "main": "index.js", "type": "commonjs" }`;
 
 describe("the gateway in 100 lines", () => {
   let home = "";
   beforeAll(async () => {
-    home = await appFolder({ "gateway.ts": program, "package.json": `{ "type": "module" }` });
+    home = await appFolder({ "gateway.mts": program, "package.json": NPM_INIT });
   }, 120_000);
 
   it("has at most 100 lines and compiles", { timeout: 60_000 }, async () => {
@@ -38,7 +41,7 @@ describe("the gateway in 100 lines", () => {
       types: ["node"],
       typeRoots: [join(ROOT, "node_modules/@types")],
     };
-    writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["gateway.ts"] }));
+    writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["gateway.mts"] }));
     const compiled = await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["-p", home]).catch(
       (error: { stdout: string }) => error,
     );
@@ -46,7 +49,7 @@ describe("the gateway in 100 lines", () => {
   });
 
   it("runs tools, blocks, asks, and ends on SIGTERM", { timeout: 60_000 }, async () => {
-    const child = spawn(process.execPath, ["gateway.ts"], {
+    const child = spawn(process.execPath, ["gateway.mts"], {
       cwd: home,
       env: await appEnv({ PORT: "0" }),
       stdio: ["ignore", "pipe", "inherit"],

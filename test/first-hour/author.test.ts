@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { scaffold } from "../../src/cli/init/scaffold.ts";
+import { CATALOG } from "../../src/protocol/catalog.ts";
 import { write } from "../support/files.ts";
 import { packedCreel } from "../support/packed.ts";
 import { CTRL_C, hasPty } from "../support/pty.ts";
@@ -36,6 +38,11 @@ describe("an author", { timeout: 90_000 }, () => {
     const tested = await me.run(process.execPath, ["--test", "--test-isolation=none"], at("first"));
     expect(tested.text).toMatch(/pass [1-9]/);
     expect(JSON.parse(readFileSync(at("first/package.json"), "utf8"))).toMatchObject({ scripts: { dev: "creel dev ." } });
+    // The build changes imports of Node's modules: in its own files, and in no text that it writes for others.
+    const written = scaffold({ id: "first", hook: CATALOG.before_tool_call, creel: { dependency: "", isCheckout: false } });
+    for (const name of Object.keys(written).filter((one) => one !== "package.json"))
+      expect([name, readFileSync(at("first", name), "utf8")]).toEqual([name, written[name]]);
+    expect(written[".gitignore"]).toContain("node_modules/");
   });
 
   it("A9 changes the version in one file, packs a package that npm can publish, and finds how in the guide", async () => {

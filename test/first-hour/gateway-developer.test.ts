@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { write } from "../support/files.ts";
 import { Person } from "./person.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -28,8 +29,9 @@ describe("a gateway developer", { timeout: 90_000 }, () => {
 
   it("has the first block decision with the lines of the README", async () => {
     const [, lines = ""] = /## First block decision\n\n```ts\n([^]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
-    writeFileSync(join(me.home, "readme.ts"), lines);
-    expect((await me.run(process.execPath, ["readme.ts"])).out.trim()).toBe("block no-rm no rm -rf");
+    // As `npm init -y` has written it.
+    write(join(me.home, "fresh"), { "package.json": `{ "type": "commonjs" }`, "first.mts": lines });
+    expect((await me.run(process.execPath, ["first.mts"], join(me.home, "fresh"))).out.trim()).toBe("block no-rm no rm -rf");
   });
 
   it("D1 cannot open a host with a guard that does not load", async () => {

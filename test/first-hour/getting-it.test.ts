@@ -2,33 +2,21 @@
  * Getting Creel (G1 to G5 of the report): a Node that is too old hears one sentence, from whatever it was started with; a good one runs the packed
  * package. Tried with an older Node of this machine; where there is none, those tests are skipped, and only the sentence itself is tested.
  */
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { nodeProblem } from "../../src/node-version.ts";
 import { folder } from "../support/files.ts";
+import { hasNpm, oldNode } from "../support/old-node.ts";
 import { packedCreel } from "../support/packed.ts";
 import { Person } from "./person.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 const SENTENCE = /Creel needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install it with: npm install node@24 \(or nvm install 24\)/;
 
-/** The first older Node that is found, with an npm beside it. */
-function oldNode(): string | undefined {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"];
-  return folders
-    .map((place) => join(place, "node"))
-    .find((path) => {
-      if (!existsSync(path)) return false;
-      const major = Number(execFileSync(path, ["-p", "parseInt(process.versions.node, 10)"], { encoding: "utf8" }));
-      // Below 18 npm itself is another one.
-      return major >= 18 && major < 24;
-    });
-}
 const old = oldNode();
-const hasNpm = old !== undefined && existsSync(join(dirname(old), "npm"));
 
 interface Said {
   readonly code: number;
@@ -91,7 +79,7 @@ describe.skipIf(old === undefined)("an older Node, if this machine has one", () 
     expect(await run(old!, ["--input-type=module", "-e", text], shipped)).toMatchObject({ code: 0, stdout: "fine\n" });
   });
 
-  it.skipIf(!hasNpm)(
+  it.skipIf(!hasNpm(old))(
     "G2 npm install says it and ends, before anything that it brings along is built",
     async () => {
       const packed = JSON.parse(readFileSync(join(shipped, "package.json"), "utf8")) as Record<string, unknown>;

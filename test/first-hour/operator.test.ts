@@ -61,6 +61,28 @@ describe("an operator", { timeout: 90_000 }, () => {
     expect([existsSync(at("creel.json")), existsSync(at(".creel"))]).toEqual([false, false]);
   });
 
+  it("O8 O14 asks the doctor before anything is installed, and with a creel.json that does not load", async () => {
+    expect((await me.creel("doctor")).out).toMatch(/✓ state +nothing is installed here: "creel install" creates the state\s+folder/);
+    mkdirSync(at("wrong"));
+    writeFileSync(at("wrong/creel.json"), `{ "stateDir": ".creel", }}`);
+    const { code, out } = await me.run("creel", ["doctor"], at("wrong"));
+    expect([code, /✗ config/.test(out), /✓ state/.test(out)]).toEqual([1, true, false]);
+    expect(out).toContain("not checked: creel.json does not load");
+  });
+
+  it.runIf(hasPty && existsSync("/usr/bin/less"))(
+    "O10 reads a review that is longer than the screen page by page, and is asked below it",
+    async () => {
+      const screen = me.terminal("stty rows 20; TERM=xterm LESSHISTFILE=- creel install ./sink");
+      await screen.shows("press Space for more, q to go on");
+      expect(screen.text()).not.toContain("Install it?");
+      screen.type("q");
+      await screen.shows("Install it?");
+      screen.type("n\n");
+      expect(await screen.ended).toBe(1);
+    },
+  );
+
   it.runIf(hasPty).each([
     ["Ctrl-C", CTRL_C],
     ["Ctrl-D", CTRL_D],
@@ -155,7 +177,7 @@ describe("an operator", { timeout: 90_000 }, () => {
     const later = await me.install("./sink");
     expect([later.code, later.text.includes("creel permissions grant judge install")]).toEqual([0, true]);
     expect((await me.creel("uninstall", "judge", "--purge")).code).toBe(0);
-    expect((await me.creel("uninstall", "sink")).text).toContain("--purge");
+    expect((await me.creel("uninstall", "sink")).text).toContain("it has stored nothing");
   });
 
   it("O13 cannot install a single file, and is told what to do", async () => {
@@ -178,6 +200,9 @@ describe("an operator", { timeout: 90_000 }, () => {
     await Promise.all([mine.shows("ready: "), theirs.shows("ready: ")]);
     expect(socketOf(mine.text())).not.toBe(socketOf(theirs.text()));
     expect(mine.text()).not.toContain('{"level"');
+    const event = ["--event", '{"toolName":"ls","params":{}}'];
+    expect((await me.creel("call", "before_tool_call", ...event)).err).toContain("--serve asks the one that creel serve runs here");
+    expect((await me.creel("call", "before_tool_call", "--serve", ...event)).text).toMatch(/^before_tool_call {2}pass\n(?![^]*--serve)/);
     const tail = me.terminal("creel tail", other);
     await tail.shows(socketOf(theirs.text()));
     for (const screen of [tail, mine, theirs]) {

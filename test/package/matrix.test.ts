@@ -6,10 +6,11 @@
 // runs: npm install ./creel-0.2.0.tgz
 import { exec, execFile } from "node:child_process";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { folder } from "../support/files.ts";
+import { hasNpm, oldNode } from "../support/old-node.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
 
 const run = promisify(execFile);
@@ -153,6 +154,23 @@ describe.each(Object.entries(MANAGERS))("installed by %s", (name, manager) => {
     expect([name, compiled.stdout]).toEqual([name, ""]);
   });
 });
+
+const old = oldNode();
+it.skipIf(!hasNpm(old))(
+  "with an older Node, the README's line brings Node 24 along: what npx runs afterwards is that one",
+  { timeout: 180_000 },
+  async (test) => {
+    test.skip(unreached !== undefined, `no registry: ${unreached}`);
+    const app = folder({ "package.json": JSON.stringify({ name: "app", private: true }) });
+    cpSync(tarball, join(app, TARBALL));
+    // The Node that runs the tests is not among them.
+    const here = { cwd: app, env: { ...env, PATH: [dirname(old!), "/usr/bin", "/bin"].join(delimiter) }, maxBuffer: 2 ** 24 };
+    await shell(`npm install node@24 ./${TARBALL}`, { ...here, timeout: 150_000 });
+    expect((await shell("npx creel --version", here)).stdout.trim()).toBe(version);
+    const said = await shell("npx creel doctor", here).catch((error: { stdout: string }) => error);
+    expect(said.stdout).toContain("a plugin answered from inside the sandbox");
+  },
+);
 
 it("under Yarn's Plug'n'Play the first import says in a sentence what to set", { timeout: 180_000 }, async (test) => {
   test.skip(unreached !== undefined, `no registry: ${unreached}`);

@@ -14,7 +14,7 @@ import { openState } from "../../state/state.ts";
 import { findWalls } from "../../host/supervisor/launch/probe.ts";
 import { REQUIRED, wallsWanted } from "../../host/supervisor/launch/plan.ts";
 import type { Layer, LayerName, WallsWanted } from "../../host/supervisor/launch/plan.ts";
-import { broken, ok } from "./check.ts";
+import { broken, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import { configCheck } from "./config-check.ts";
 import { referenceChecks } from "./references.ts";
@@ -82,7 +82,10 @@ export async function examine(subject: Subject): Promise<Findings> {
   const dir = given === undefined ? stateDirOf(found.config, base) : resolve(given);
   const [sandbox, { checks: state, manifests, moments }, sockets] = await Promise.all([
     visit(wishes ?? {}),
-    stateChecks(dir, found.config, base),
+    // Which folder it is, only the creel.json says.
+    dir === undefined && found.checks.some(({ status }) => status === "broken")
+      ? { ...NOTHING, checks: [warn("state", "not checked: creel.json does not load", "correct creel.json, then run creel doctor again")] }
+      : stateChecks(dir, found.config, base),
     socketChecks(resolve(subject.socket ?? defaultSocket(dir))),
   ]);
   // Known by now, if the host has opened; and a plugin that answers is the best proof of isolated-vm.
@@ -104,20 +107,24 @@ export async function examine(subject: Subject): Promise<Findings> {
   };
 }
 
-async function stateChecks(
-  dir: string | undefined,
-  config: CreelConfig,
-  base: string,
-): Promise<{ checks: Check[]; manifests: ReadonlyMap<string, unknown>; moments: number[] }> {
-  const none = { manifests: new Map<string, unknown>(), moments: [] };
+interface StateFindings {
+  readonly checks: Check[];
+  readonly manifests: ReadonlyMap<string, unknown>;
+  readonly moments: readonly number[];
+}
+const NOTHING: StateFindings = { checks: [], manifests: new Map(), moments: [] };
+
+async function stateChecks(dir: string | undefined, config: CreelConfig, base: string): Promise<StateFindings> {
   if (dir === undefined)
     return {
-      ...none,
-      checks: [ok("state", 'no stateDir is set: "creel install" creates one; until then plugins keep no data across restarts')],
+      ...NOTHING,
+      checks: [
+        ok("state", 'nothing is installed here: "creel install" creates the state folder; until then plugins keep no data across restarts'),
+      ],
     };
-  if (!existsSync(dir)) return { ...none, checks: [ok("state", `${dir} does not exist yet: the first install creates it`)] };
+  if (!existsSync(dir)) return { ...NOTHING, checks: [ok("state", `${dir} does not exist yet: the first install creates it`)] };
   const keyed = await lockKeyOf(config, base).catch((error: CreelError) => error);
-  if (keyed instanceof Error) return { ...none, checks: [broken("state", keyed.message, keyed.fix)] };
+  if (keyed instanceof Error) return { ...NOTHING, checks: [broken("state", keyed.message, keyed.fix)] };
   const { checks, entries, manifests } = await lockChecks(openState(dir, keyed && { key: keyed }));
   return {
     checks: [...(await folderChecks(dir)), ...checks, ...(await storeChecks(dir)), await diskCheck(dir)],

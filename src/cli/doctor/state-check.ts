@@ -2,10 +2,11 @@
  * Checks the state folder: its permissions, the lock, every file of every plugin against the lock, leftovers, and the
  * databases. Changes nothing.
  */
-import { lstat, readdir } from "node:fs/promises";
+import { access, constants, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isBusy } from "../../host/storage/database.ts";
+import { systemError } from "../../os/system-error.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { bundleOf } from "../../state/bundle-files.ts";
 import type { LockEntry } from "../../state/lock.ts";
@@ -47,7 +48,12 @@ export async function folderChecks(dir: string): Promise<Check[]> {
     // If others cannot enter the folder, they cannot read the files inside.
     else if (path === dir && (mode & 0o055) !== 0) checks.push(warn("state", `${path} ${is}: others can read it`, fix, path));
   }
-  return checks.length > 0 ? checks : [ok("state", `only you can read and write ${dir}`)];
+  if (checks.length > 0) return checks;
+  const error = await access(dir, constants.R_OK | constants.W_OK).then(
+    () => undefined,
+    (failed: unknown) => systemError(failed, () => dir),
+  );
+  return [error ? broken("state", error.message, error.fix, dir) : ok("state", `only you can read and write ${dir}`)];
 }
 
 export interface LockFindings {

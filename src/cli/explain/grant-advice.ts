@@ -1,5 +1,7 @@
 /** Trusted side: the permission that a failed call lacked, and the command that grants it, as `creel permissions suggest` knows it. */
 import { flagsFor, requestedKeys } from "../../install/review/grant-concerns.ts";
+import { isCovered } from "../../install/review/permission-keys.ts";
+import { grantOf } from "../../protocol/config/permission-key.ts";
 import type { AuditRun } from "../../protocol/audit-line.ts";
 import { usageReport } from "../plugins/narrowest-grants.ts";
 import { findInstalled } from "../plugins/installed-plugin.ts";
@@ -20,7 +22,8 @@ export async function grantAdvice(project: Project, run: AuditRun, tell: (...wor
     const requested = requestedKeys(review?.permissions ?? []);
     const { suggestions } = await usageReport(project, id, tell);
     for (const { sign, key, command } of suggestions)
-      if (sign === "+" && flagsFor([key], requested, entry).length === 0)
+      // A narrower grant in place of one that it has was not refused.
+      if (sign === "+" && !isCovered(grantOf(key)!, entry) && flagsFor([key], requested, entry).length === 0)
         advice.push({ text: `${id} was refused what it requests; if it should have it:`, command });
   }
   return advice;

@@ -31,12 +31,12 @@ export async function begin(folder: string, name: string | undefined, hookName: 
   const id = idOf(name ?? basename(resolve(folder)));
   const creel = { dependency: dependency(resolve(folder), version()), isCheckout: isCheckout() };
   const files = scaffold({ id, hook, creel });
-  await writeNew(folder, files);
+  const written = await writeNew(folder, files);
   return {
     id,
     hook: hook.name,
     folder,
-    files: Object.keys(files).map((file) => join(folder, file)),
+    files: written.map((file) => join(folder, file)),
     next: stepsOf(folder, `call ${hook.name} --plugin . --event '${eventText(hook)}'`, ` --hook ${hook.name} --event '${eventText(hook)}'`),
   };
 }
@@ -48,7 +48,7 @@ async function beginKind(folder: string, name: string | undefined, kind: "tool" 
   const hook = HOOK_OF[kind];
   const event = kind === "tool" ? "" : eventText(findHook(hook, undefined));
   const files = kind === "tool" ? toolFiles(id, creel) : hookMdFiles(id, event, creel);
-  await writeNew(folder, files);
+  const written = await writeNew(folder, files);
   const steps = stepsOf(
     folder,
     kind === "tool" ? `call tool:count_words --plugin . --argument '{"text":"one two"}'` : `call ${hook} --plugin . --event '${event}'`,
@@ -58,7 +58,7 @@ async function beginKind(folder: string, name: string | undefined, kind: "tool" 
     id,
     hook: kind === "tool" ? "no hook; it adds the tool count_words" : hook,
     folder,
-    files: Object.keys(files).map((file) => join(folder, file)),
+    files: written.map((file) => join(folder, file)),
     next: steps,
   };
 }

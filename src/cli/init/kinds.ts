@@ -1,6 +1,6 @@
 /** The kinds of plugin that `creel init` writes: a hook of each sort, a tool, or a HOOK.md folder as OpenClaw has them. */
 import type { ScaffoldOptions } from "./scaffold.ts";
-import { json, manifest, readme, TSCONFIG } from "./scaffold.ts";
+import { GITIGNORE, json, manifest, readme, TSCONFIG } from "./scaffold.ts";
 
 export const KINDS = ["gate", "modify", "observe", "turn", "tool", "hook-md"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -59,6 +59,7 @@ test("counts words", async () => {
     "tsconfig.json": json(TSCONFIG),
     "package.json": json(manifest(id, creel)),
     "README.md": readme(id, "tool:count_words", "It adds the tool `count_words`."),
+    ".gitignore": GITIGNORE,
   };
 }
 
@@ -87,7 +88,7 @@ import { createHarness } from "creel/testing";
 test("is called", async () => {
   // npm run coverage counts the lines of the plugin, too.
   const coverage = process.env.NODE_V8_COVERAGE !== undefined;
-  await using harness = await createHarness({ plugin: import.meta.dirname, coverage, hooks: { allowConversationAccess: true } });
+  await using harness = await createHarness({ plugin: import.meta.dirname, coverage, permissions: ["conversation"] });
   const outcome = await harness.run("${HOOK_OF["hook-md"]}", ${event});
   assert.deepEqual(outcome.calls.map(({ status }) => status), ["ok"]);
   assert.equal(harness.logs[0]?.text, "session:patch was called");
@@ -95,5 +96,6 @@ test("is called", async () => {
 `,
     "tsconfig.json": json(TSCONFIG),
     "package.json": json(manifest(id, creel)),
+    ".gitignore": GITIGNORE,
   };
 }

@@ -33,8 +33,12 @@ export function scaffold({ id, hook, creel }: ScaffoldOptions): Readonly<Record<
     "tsconfig.json": json(TSCONFIG),
     "package.json": json(manifest(id, creel)),
     "README.md": readme(id, hook.name),
+    ".gitignore": GITIGNORE,
   };
 }
+
+/** `creel pack` writes the archive beside the plugin. */
+export const GITIGNORE = "node_modules/\n*.tgz\n";
 
 /** An event that the plugin answers, on one line. */
 export function eventText(hook: AnyHook): string {

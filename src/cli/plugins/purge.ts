@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { databaseName } from "../../host/services/kv/kv.ts";
 
-export interface Purged {
-  /** Files that were deleted, relative to the state folder. */
+export interface Stored {
+  /** Relative to the state folder. */
   readonly files: readonly string[];
   readonly jobs: number;
 }
 
-export function purge(stateDir: string, id: string): Purged {
+/** Undefined: nothing. */
+export function storedOf(stateDir: string, id: string): Stored | undefined {
   const name = `${databaseName(id)}.sqlite`;
   const files = ["kv", "volumes"].flatMap((folder) => {
     const path = join(stateDir, folder);
@@ -20,12 +21,29 @@ export function purge(stateDir: string, id: string): Purged {
       .filter((file) => file === name || file.startsWith(`${name}-`))
       .map((file) => join(folder, file));
   });
-  for (const file of files) rmSync(join(stateDir, file), { force: true });
-  return { files, jobs: deleteJobs(join(stateDir, "schedule.sqlite"), id) };
+  const jobs = jobsOf(stateDir, id);
+  return files.length > 0 || jobs > 0 ? { files, jobs } : undefined;
 }
 
-function deleteJobs(path: string, id: string): number {
+export function purge(stateDir: string, id: string): Stored {
+  const { files = [], jobs = 0 } = storedOf(stateDir, id) ?? {};
+  for (const file of files) rmSync(join(stateDir, file), { force: true });
+  withJobs(stateDir, (database) => Number(database.prepare("DELETE FROM job WHERE plugin = ?").run(id).changes));
+  return { files, jobs };
+}
+
+function jobsOf(stateDir: string, id: string): number {
+  try {
+    return withJobs(stateDir, (database) => Number(database.prepare("SELECT count(*) AS jobs FROM job WHERE plugin = ?").get(id)!.jobs));
+  } catch {
+    // A damaged database is for "creel doctor" to report; removing the plugin does not need it.
+    return 0;
+  }
+}
+
+function withJobs(stateDir: string, work: (database: DatabaseSync) => number): number {
+  const path = join(stateDir, "schedule.sqlite");
   if (!existsSync(path)) return 0;
   using database = new DatabaseSync(path, { timeout: 2_000 });
-  return Number(database.prepare("DELETE FROM job WHERE plugin = ?").run(id).changes);
+  return work(database);
 }

@@ -10,14 +10,14 @@ import type { Plugin } from "./plugin.ts";
 /** Why the plugin may not listen to the hook, naming the key to set; undefined if it may. */
 export function missingPermission(hook: AnyHook, plugin: Pick<Plugin, "id" | "hooks">): string | undefined {
   if (hook.permission.includes("conversation") && plugin.hooks?.allowConversationAccess !== true) {
-    return `"${hook.name}" reads conversations: set plugins.entries.${plugin.id}.hooks.allowConversationAccess to true to allow it`;
+    return `"${hook.name}" reads conversations: it needs the permission "conversation" (in OpenClaw's words, plugins.entries.${plugin.id}.hooks.allowConversationAccess)`;
   }
   if (hook.permission.includes("prompt") && plugin.hooks?.allowPromptInjection === false) {
     return `"${hook.name}" changes prompts, which plugins.entries.${plugin.id}.hooks.allowPromptInjection forbids`;
   }
   // SECURITY: a plugin that decides about installs can keep a better guard out. test/contract/permissions.test.ts
   if (hook.permission.includes("install") && plugin.hooks?.allowInstallDecisions !== true) {
-    return `"${hook.name}" can refuse every later installation: set plugins.entries.${plugin.id}.hooks.allowInstallDecisions to true, or run "creel permissions grant ${plugin.id} install", to allow it`;
+    return `"${hook.name}" can refuse every later installation: it needs the permission "install"; for an installed plugin, run "creel permissions grant ${plugin.id} install"`;
   }
   return undefined;
 }

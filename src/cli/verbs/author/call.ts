@@ -124,6 +124,11 @@ export const call = defineVerb({
         next(err, `the same command with --grant ${missing}, or with --grant requested for all that its manifest requests`);
       else next(err, isSlow ? profile() : commandLine(["install", tried]));
     }
+    if (!isJson && tried === undefined) {
+      const { socketOf } = await import("../../serve-socket.ts");
+      const runs = existsSync(await socketOf(values));
+      if (runs) err.line(err.paint("gray", "a host of its own ran this; --serve asks the one that creel serve runs here"));
+    }
     return code;
   },
 });

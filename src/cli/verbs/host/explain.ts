@@ -43,7 +43,7 @@ export const explain = defineVerb({
     const { commandLine } = await import("../../self.ts");
     const { printableJson, wrap } = await import("../../ui/text.ts");
     const { oneLine } = await import("../../../text/one-line.ts");
-    const project = await findProject(values);
+    const project = await findProject(values, true);
     const { state } = project;
     const log = new AuditLog(state.dir);
     const chosen = { plugin: values.plugin, since: values.since === undefined ? undefined : sinceOf(values.since) };

@@ -21,7 +21,7 @@ export const outdated = defineVerb({
     const { commandLine, next } = await import("../../self.ts");
     const { table } = await import("../../ui/table.ts");
     const { oneLine } = await import("../../../text/one-line.ts");
-    const { state, configFile } = await findProject(values);
+    const { state, configFile } = await findProject(values, true);
     const known = await state.read();
     const entries = [...known.values()].filter(({ id }) => selected === undefined || id === selected);
     if (selected !== undefined && entries.length === 0) throw unknownPlugin(selected, known);

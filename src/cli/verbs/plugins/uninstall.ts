@@ -17,11 +17,14 @@ export const uninstall = defineVerb({
     const id = only("uninstall", "one plugin, by its id", positionals, "creel uninstall weather");
     const { findProject } = await import("../../plugins/project.ts");
     const { state } = await findProject(values);
-    const { version } = await state.transaction((tx) => tx.remove(id), { what: `creel uninstall ${id}` });
+    const { purge, storedOf } = await import("../../plugins/purge.ts");
+    // One that was uninstalled before may still have its data.
+    const isLeft = values.purge === true && !(await state.read()).has(id) && storedOf(state.dir, id) !== undefined;
+    const { version } = isLeft ? {} : await state.transaction((tx) => tx.remove(id), { what: `creel uninstall ${id}` });
     const { tellRunning } = await import("../../plugins/running-hosts.ts");
     const running = await tellRunning(state.dir, id);
     // After running hosts have let go of it.
-    const purged = values.purge === true ? (await import("../../plugins/purge.ts")).purge(state.dir, id) : undefined;
+    const purged = values.purge === true ? purge(state.dir, id) : undefined;
     if (isJson)
       out.line(
         JSON.stringify(
@@ -30,7 +33,8 @@ export const uninstall = defineVerb({
           2,
         ),
       );
-    else if (purged) out.line(`${out.paint("bold", id)} was uninstalled, and its stored data was deleted`);
+    else if (purged) out.line(`${out.paint("bold", id)} was uninstalled${isLeft ? " before" : ""}, and its stored data was deleted`);
+    else if (storedOf(state.dir, id) === undefined) out.line(`${out.paint("bold", id)} was uninstalled; it has stored nothing`);
     else out.line(`${out.paint("bold", id)} was uninstalled; its stored data is still in ${state.dir} (--purge deletes it)`);
     if (!isJson) running?.say(out);
     return EXIT.ok;

@@ -37,7 +37,7 @@ export const update = defineVerb({
     const { findProject } = await import("../../plugins/project.ts");
     const { updateAll } = await import("../../plugins/update.ts");
     const { consentOf } = await import("../../plugins/consent.ts");
-    const project = await findProject(values);
+    const project = await findProject(values, true);
     const done = new Set<string>();
     const outcome = (): string =>
       done.size === 0 ? "Nothing was updated." : `Updated before you left: ${[...done].join(", ")}; nothing else was changed.`;

@@ -151,11 +151,11 @@ describe("creel init", { timeout: 120_000 }, () => {
   });
 
   it("writes over nothing: what is there is named, and nothing else is written", async () => {
-    const where = folder({ "README.md": "mine", "index.ts": "mine too" });
+    const where = folder({ "README.md": "mine", "index.ts": "mine too", ".gitignore": "mine as well" });
     const { code, out, err } = await creelHere("init", where, "--name", "x");
     expect([code, out]).toEqual([2, ""]);
-    expect(err).toContain("already has index.ts, README.md");
-    expect(readdirSync(where).toSorted()).toEqual(["README.md", "index.ts"]);
+    expect(err).toContain("already has index.ts, README.md; nothing was written");
+    expect(readdirSync(where).toSorted()).toEqual([".gitignore", "README.md", "index.ts"]);
     expect(readFileSync(join(where, "README.md"), "utf8")).toBe("mine");
   });
 

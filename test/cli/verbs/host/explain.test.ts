@@ -246,6 +246,21 @@ it("a call that failed for want of a requested permission has the command that g
   expect(await told({ far: "https://far.example/x" })).not.toMatch(/permissions grant .*far\.example/);
 });
 
+it("a request that failed although it is granted was not refused: no narrower grant is advised", async () => {
+  const dir = folder({}, QUICK);
+  const origin = "https://away.invalid";
+  const source = `export default (api) => { api.on("before_tool_call", () => fetch("${origin}/v1")); };`;
+  const plugin = pluginFolder({ id: "granted", permissions: { [`fetch:${origin}`]: "asks" } }, source);
+  await operator(dir).install(plugin, [`fetch:${origin}`]);
+  const options = { isolation: "thread", lanes: 1, logger: silent, config: { stateDir: dir } } as const;
+  await using host = await openHost(options);
+  const { runId } = await host.run("before_tool_call", { toolName: "exec", params: {} });
+  await host.close();
+  const { out } = await creelHere("explain", runId, "--state-dir", dir);
+  expect(out).toContain("away.invalid failed");
+  expect(out).not.toMatch(/was refused what it requests|permissions grant/);
+});
+
 it("a log that somebody has written into by hand paints nothing, and what cannot be read is counted", async () => {
   const dir = folder({}, QUICK);
   mkdirSync(join(dir, "audit"));
