@@ -32,6 +32,8 @@ export interface RecordedCall extends Call {
   readonly lane?: number;
   /** 2: the call was made once more, after the process of the first was lost. */
   readonly attempt?: number;
+  /** The message that took the call to its lane, counted from 1 in the run: calls of the same batch went together. */
+  readonly batch?: number;
 }
 
 /**

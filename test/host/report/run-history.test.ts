@@ -11,6 +11,7 @@ const GATE = `export default (api) => {
   api.on("before_tool_call", (event) => {
     console.log("looked at", event.toolName);
     if (event.params.bad) return { block: true, blockReason: "it is bad" };
+    if (event.params.odd) return { noSuchField: 1 };
     return { params: { ...event.params, seen: true } };
   }, { priority: 10 });
 };`;
@@ -61,11 +62,25 @@ describe("recent runs", () => {
     const [blocked, passed] = await host.runs();
     expect(passed!.runId).toBe(runId);
     const [first, second] = passed!.calls;
-    expect(first).toMatchObject({ plugin: "gate", lane: 0, attempt: 1 });
+    expect([first, second]).toMatchObject([
+      { plugin: "gate", lane: 0, attempt: 1, batch: 1 },
+      { plugin: "slow", lane: 0, attempt: 1, batch: 1 },
+    ]);
     expect(second!.startMs).toBeGreaterThanOrEqual(first!.startMs! + first!.wallMs - 0.01);
     expect(second!.startMs! + second!.wallMs).toBeLessThanOrEqual(passed!.wallMs! + 0.01);
     expect(blocked!.calls[1]).toMatchObject({ plugin: "slow", status: "skipped" });
     expect(blocked!.calls[1]).not.toHaveProperty("startMs");
+    expect(blocked!.calls[1]).not.toHaveProperty("batch");
+  });
+
+  it("a result that the lane leaves to the host ends its batch: the next call goes with a message of its own", async () => {
+    await host.run("before_tool_call", tool({ odd: true }));
+    const { calls } = (await host.runs({ limit: 1 }))[0]!;
+    expect(calls.map(({ plugin, batch }) => [plugin, batch])).toEqual([
+      ["gate", 1],
+      ["slow", 2],
+    ]);
+    expect(calls[1]!.startMs).toBeGreaterThan(calls[0]!.startMs!);
   });
 
   it("handlers that run side by side overlap", async () => {
@@ -74,6 +89,7 @@ describe("recent runs", () => {
     const [slow, quick] = run!.calls;
     expect(slow!.plugin).toBe("slow");
     expect(quick!.startMs).toBeLessThan(slow!.startMs! + slow!.wallMs);
+    expect([slow!.batch, quick!.batch]).toEqual([1, 1]);
   });
 
   it("runs in flight leave half of the limit to those that have ended, and take what these leave", async () => {

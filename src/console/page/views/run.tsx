@@ -186,7 +186,8 @@ function Call({
   readonly step: Step | undefined;
   readonly budget: ExplainedRun["budgets"][number] | undefined;
 }) {
-  const { plugin, status, wallMs, cpuMs, startMs, error, priority, lane, attempt, ignored } = call;
+  const { plugin, status, wallMs, cpuMs, startMs, error, priority, lane, attempt, batch, ignored } = call;
+  const others = run.calls.filter((one) => one !== call && batch !== undefined && one.batch === batch).map((one) => one.plugin);
   const isDecider = plugin === run.by;
   const isOpen = useSignal(isDecider || error !== undefined);
   const whole = Math.max(run.wallMs ?? 0, ...run.calls.map((one) => (one.startMs ?? 0) + one.wallMs), 0.001);
@@ -227,7 +228,10 @@ function Call({
               ["used", `${ms(wallMs)}${limit(budget?.wallMs)}, CPU ${ms(cpuMs)}${limit(budget?.cpuMs)}`],
               [
                 "when",
-                `${startMs === undefined ? "not called" : `from ${ms(startMs)}`}, priority ${priority}${lane === undefined ? "" : `, lane ${lane}`}${attempt === 2 ? ", made twice: the process of the first was lost" : ""}`,
+                <T
+                  key="w"
+                  text={`${startMs === undefined ? "not called" : `from ${ms(startMs)}`}, priority ${priority}${lane === undefined ? "" : `, lane ${lane}`}${others.length > 0 ? `, in one batch with ${others.join(", ")}` : ""}${attempt === 2 ? ", made twice: the process of the first was lost" : ""}`}
+                />,
               ],
               step?.changed && ["changed", <T key="c" text={`${step.changed.join(", ")}, for the plugins after it`} />],
               ignored && ["ignored", <T key="i" text={`${ignored.join(", ")}: the hook has no such field`} />],
