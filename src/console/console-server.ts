@@ -141,7 +141,7 @@ function handlerOf({ host, feed, sessions, tools }: Parts): Handler {
     if (!scopes.has("read")) return refuse(request, response, 403);
     if (method === "GET" && path === "/feed") return stream(feed, scopes, url, response);
     if (method !== "POST" || path !== "/rpc") return refuse(request, response, 404);
-    const body = await readJson(request);
+    const body = await readJson(request, scopes.has("act") ? LIMITS.console.actBodyBytes : LIMITS.console.bodyBytes);
     if (!isFields(body)) return refuse(request, response, 400);
     const found = METHODS.get(String(body.method));
     if (!found) return refuse(request, response, 404);

@@ -1055,6 +1055,8 @@ export const LIMITS = {
     connections: 64,
     /** A request names a run, or a plugin, or answers an approval. */
     bodyBytes: 64 * 1024,
+    /** Of those who may act: a rerun holds a recorded event, edited, of at most record.eventChars, each up to three bytes. */
+    actBodyBytes: 4 * 1024 * 1024,
     /** Open pages get runs this often, and everything else every so many times of it: soon for a person, cheap for the host. */
     tickMs: 200,
     statsTicks: 10,
