@@ -216,6 +216,12 @@ describe("attacks on local dashboards", () => {
     expect((await send({ path: "/metrics", headers: metrics })).text).toContain("creel_runs_total");
     expect((await send({ path: "/feed", headers: metrics })).status).toBe(403);
     expect((await rpc("samples", {}, metrics)).status).toBe(403);
+    // A scraper of this console goes on when another one of the same host comes and goes.
+    const other = await serveConsole(host, { logger: silent, tokenFile });
+    expect((await send({ to: other, path: "/metrics", headers: metrics })).status).toBe(200);
+    await other.close();
+    expect(bearer(readFileSync(tokenFile, "utf8").trim())).toEqual(metrics);
+    expect((await send({ path: "/metrics", headers: metrics })).status).toBe(200);
   });
 
   it("brute force: after ten wrong tokens nobody is let in for a minute, not even from this machine or with a bogus field", async () => {
