@@ -1,6 +1,7 @@
 /** The page: a plot over time. uPlot draws on a canvas and sets its labels as text. */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { clock } from "./text.ts";
 
 export interface Series {
   readonly label: string;
@@ -30,6 +31,8 @@ export function Plot({
     const ink = style.getPropertyValue("--quiet");
     const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
     const axis = { stroke: ink, grid, ticks: { show: false }, font: "11px system-ui" };
+    const shown = (self: uPlot, at: number | null | undefined): string =>
+      at ? clock(at * 1_000) : self.data[0].length > 0 ? "latest" : "";
     plot.current = new uPlot(
       {
         width: element.clientWidth,
@@ -37,9 +40,12 @@ export function Plot({
         legend: { live: true },
         cursor: { y: false, points: { size: 5 } },
         scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
-        axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(unit) }],
+        axes: [
+          { ...axis, size: 30, space: 80, values: (_, ticks) => ticks.map((at) => clock(at * 1_000)) },
+          { ...axis, size: 64, values: (_, ticks) => ticks.map(unit) },
+        ],
         series: [
-          { value: (_, at) => (at ? new Date(at * 1_000).toLocaleTimeString("en-GB") : "") },
+          { label: "at", value: shown },
           ...series.map(({ label }, at) => ({
             label,
             stroke: COLORS[at % COLORS.length]!,
@@ -47,7 +53,11 @@ export function Plot({
             points: { show: false },
             // Nothing was called for a while: the line goes on to the next point.
             spanGaps: true,
-            value: (_: uPlot, value: number | null) => (value === null || value === undefined ? "–" : unit(value)),
+            // While nobody points at the plot: the latest.
+            value: (self: uPlot, value: number | null, line: number, index: number | null) => {
+              const told = index === null ? (self.data[line] as Series["values"]).findLast((one) => one !== null) : value;
+              return told === null || told === undefined ? "–" : unit(told);
+            },
           })),
         ],
       },

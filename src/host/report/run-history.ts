@@ -56,8 +56,8 @@ export class RunHistory {
     const flying = this.#flying().filter((input) => matches({ input }, filter));
     const shown = flying.slice(0, Math.max(limit - ended.length, Math.ceil(limit / 2)));
     return [
-      ...shown.map((input) => flyingRecord(this.#options.events.seq, input)),
-      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run)),
+      ...shown.map((input) => this.#flyingRecord(input)),
+      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run, this.#options.hasEvents)),
     ];
   }
 
@@ -75,7 +75,7 @@ export class RunHistory {
     if (!input) return undefined;
     const sanitiser = this.#options.sanitiser();
     return {
-      ...flyingRecord(this.#options.events.seq, input),
+      ...this.#flyingRecord(input),
       ...(this.#options.hasEvents && { event: sanitiser.json(input.eventText), context: sanitiser.json(input.contextText) }),
       ...this.#related(input),
     };
@@ -83,7 +83,7 @@ export class RunHistory {
 
   #endedDetail(run: EndedRun): RunDetail {
     const { input, outcome } = run;
-    const record = endedRecord(run);
+    const record = endedRecord(run, this.#options.hasEvents);
     if (!outcome) return { ...record, ...this.#related(input) };
     const { event, context, result, reason, calls } = runEntry(input, outcome, this.#options.sanitiser(), this.#options.hasEvents);
     return {
@@ -110,6 +110,10 @@ export class RunHistory {
       caused: [...this.#flying(), ...ended].filter(isCaused).map((input) => input.runId),
       ...(causedBy !== undefined && { causedBy }),
     };
+  }
+
+  #flyingRecord(input: RunInput): RunRecord {
+    return flyingRecord(this.#options.events.seq, input, this.#options.hasEvents);
   }
 
   /** The latest first. A run may be in several lanes. */

@@ -1,4 +1,5 @@
 /** Trusted side: a run of the ring, or one in flight, as readers see it. */
+import { LIMITS } from "../../protocol/limits.ts";
 import type { RunRecord } from "../../protocol/live-report.ts";
 import { chainOf } from "../causality/recorded-chain.ts";
 import type { RunInput } from "../run/run-input.ts";
@@ -19,10 +20,11 @@ export interface RunFilter {
   readonly decision?: string | undefined;
 }
 
-export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun): RunRecord {
+/** `hasEvents`: the operator wants events shown. */
+export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, hasEvents: boolean): RunRecord {
   const approval = outcome?.approval;
   return {
-    ...recordOf(seq, input),
+    ...recordOf(seq, input, hasEvents),
     number,
     wallMs: endedMs - input.startedMs,
     ...(outcome && { decision: outcome.decision }),
@@ -36,16 +38,18 @@ export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun):
 const ABORTED = "the gateway aborted the run";
 
 /** `seq`: of the latest fact. */
-export function flyingRecord(seq: number, input: RunInput): RunRecord {
-  return { ...recordOf(seq, input), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
+export function flyingRecord(seq: number, input: RunInput, hasEvents: boolean): RunRecord {
+  return { ...recordOf(seq, input, hasEvents), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
 }
 
-function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput): RunRecord {
+function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs, event }: RunInput, hasEvents: boolean): RunRecord {
+  const { toolName } = event as { readonly toolName?: unknown };
   return {
     seq,
     at: epochMs(startedMs),
     runId,
     hook: hook.name,
+    ...(hasEvents && typeof toolName === "string" && { toolName: toolName.slice(0, LIMITS.call.nameChars) }),
     ...(activateMs > 0 && { activateMs }),
     chain: chainOf(chain),
     calls: [],

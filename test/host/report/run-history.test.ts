@@ -46,7 +46,7 @@ describe("recent runs", () => {
     const tookMs = performance.now() - beganMs;
     await host.run("before_tool_call", tool({ bad: true }));
     const [blocked, passed] = await host.runs();
-    expect(blocked).toMatchObject({ hook: "before_tool_call", decision: "block", by: "gate", reason: "it is bad" });
+    expect(blocked).toMatchObject({ hook: "before_tool_call", toolName: "exec", decision: "block", by: "gate", reason: "it is bad" });
     expect(passed).toMatchObject({ runId, decision: "pass", chain: { rootRunId: runId, depth: 0, path: [], runIds: [] } });
     expect(passed!.wallMs).toBeGreaterThanOrEqual(39);
     // Both are read from one clock, so that no slow machine needs slack here.
@@ -178,6 +178,13 @@ it("the run that wakes a lazy plugin took as long as its caller waited, and says
   expect(await ended).toMatchObject({ activateMs: first!.activateMs, wallMs: first!.wallMs });
   await send();
   expect((await host.runs())[0]).not.toHaveProperty("activateMs");
+});
+
+it("where no events may be shown, a run does not say which tool it was about", async () => {
+  await using host = await open("thread", { plugins: PLUGINS, config: { audit: { events: "none" } } });
+  const { runId } = await host.run("before_tool_call", tool({}));
+  expect((await host.runs())[0]).not.toHaveProperty("toolName");
+  expect(await host.runDetail(runId)).not.toHaveProperty("toolName");
 });
 
 it("facts are numbered without gaps for a listener of all, and say when a run begins and what caused it", async () => {
