@@ -37,7 +37,8 @@ function sequential(input: RunInput, calls: readonly Call[], answeredMs: number)
   const begun = new Map<Handler, Begun>();
   const all = [...answersOf(input, calls)];
   let endMs = answeredMs;
-  let batch = new Set(all.map(([, { hop }]) => hop)).size;
+  let batch = 0;
+  for (let at = 0; at < all.length; at++) if (all[at]![1].hop !== all[at - 1]?.[1].hop) batch += 1;
   for (let at = all.length - 1; at >= 0; at--) {
     const [handler, { step, hop }] = all[at]!;
     const atMs = Math.max(hop.sentMs, endMs - step.wallUs / 1000);

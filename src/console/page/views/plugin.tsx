@@ -103,7 +103,7 @@ export function Plugin({ id }: { readonly id: string }) {
             {Object.entries(report.budget).map(([limit, { value, origin }]) => (
               <tr key={limit}>
                 <td>{limit}</td>
-                <td class="num">{String(value)}</td>
+                <td class="num">{limited(limit, value)}</td>
                 <td class="quiet">{origin}</td>
               </tr>
             ))}
@@ -112,6 +112,14 @@ export function Plugin({ id }: { readonly id: string }) {
       </Section>
     </div>
   );
+}
+
+/** The names of limits end with their unit. */
+function limited(name: string, value: unknown): string {
+  if (typeof value !== "number") return String(value);
+  if (name.endsWith("Mb")) return `${value} MB`;
+  if (name.endsWith("Ms")) return ms(value);
+  return /bytes/i.test(name) ? bytes(value) : value.toLocaleString("en");
 }
 
 /** What the commands do for installed plugins, creel.json does for the others. */
