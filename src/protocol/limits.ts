@@ -1058,11 +1058,11 @@ export const LIMITS = {
     /** Of those who may act: a rerun holds a recorded event, edited, of at most record.eventChars, each up to three bytes. */
     actBodyBytes: 4 * 1024 * 1024,
     /** Open pages get runs this often, and everything else every so many times of it: soon for a person, cheap for the host. */
-    tickMs: 200,
-    statsTicks: 10,
-    beatTicks: 25,
-    /** Says the page when it may doubt the connection: 25 ticks. */
-    beatMs: 5_000,
+    tickMs: 400,
+    statsTicks: 5,
+    beatTicks: 12,
+    /** Says the page when it may doubt the connection: 12 ticks. */
+    beatMs: 4_800,
     /** As many as the host's ring has, and as many in flight. */
     runsAtOnce: 1024,
     ledger: 200,

@@ -6,7 +6,7 @@ import { batch } from "@preact/signals";
 import * as store from "./store.ts";
 
 const TOKEN = "creel.console.token";
-/** No line for so long: the connection is dead, though the socket may not say so. Beats come every 5 s. */
+/** No line for so long: the connection is dead, though the socket may not say so. Beats come every 4.8 s. */
 const SILENCE_MS = 12_000;
 const RETRY_MS = 1_000;
 
