@@ -1065,6 +1065,7 @@ export const LIMITS = {
     beatMs: 4_800,
     /** As many as the host's ring has, and as many in flight. */
     runsAtOnce: 1024,
+    logsAtOnce: 256,
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,
