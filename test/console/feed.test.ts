@@ -136,10 +136,11 @@ describe("the feed", () => {
   });
 });
 
+const linesOf = (lines: Line[]) => lines.flatMap(({ log }) => (log ? [log.map(({ seq }) => seq)] : []));
+
 describe("log lines", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
-  const linesOf = (lines: Line[]) => lines.flatMap(({ log }) => (log ? [log.map(({ seq }) => seq)] : []));
 
   it("are told together, many at once, and none twice to a page that is opened meanwhile", async () => {
     const { facts, host } = fakeHost();
