@@ -23,6 +23,7 @@ export class Sessions {
   readonly #codes: { readonly digest: Buffer; readonly until: number }[] = [];
   readonly #tokens: Held[] = [];
   #wrong = 0;
+  #wrongAt = 0;
   #lockedUntil = 0;
 
   /** `granted`: the scopes of every token that a code is exchanged for. */
@@ -72,10 +73,14 @@ export class Sessions {
   }
 
   #countWrong(): undefined {
+    const now = this.#now();
+    // Tabs of earlier consoles and a scraper with an old token are wrong now and then; who guesses does not wait.
+    if (now - this.#wrongAt > LIMITS.console.lockMs) this.#wrong = 0;
+    this.#wrongAt = now;
     this.#wrong += 1;
     if (this.#wrong < LIMITS.console.wrongTokens) return undefined;
     this.#wrong = 0;
-    this.#lockedUntil = this.#now() + LIMITS.console.lockMs;
+    this.#lockedUntil = now + LIMITS.console.lockMs;
     return undefined;
   }
 

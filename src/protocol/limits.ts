@@ -1048,7 +1048,7 @@ export const LIMITS = {
     codeMs: 60_000,
     /** Open tabs of a person or two. */
     sessions: 16,
-    /** Wrong tokens or codes before all authentication is refused for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
+    /** Wrong tokens or codes, each within a minute of the last, before all authentication is refused for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
     wrongTokens: 10,
     lockMs: 60_000,
     /** A browser opens up to six connections per page. */
