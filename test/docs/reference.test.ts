@@ -101,10 +101,10 @@ describe("permissions", () => {
   });
 });
 
+const page = (name: string): string => readFileSync(join(root, "docs", name), "utf8");
 const codeWords = (text: string): string[] => Array.from(text.matchAll(/`([a-z]+)`/g), ([, word]) => word!).toSorted();
 
 it("every fact is in the list of the socket's protocol and in the table of embedders, and no other", () => {
-  const page = (name: string): string => readFileSync(join(root, "docs", name), "utf8");
   const [, list = ""] = /Facts: (.*)\n/.exec(page("reference/serve-protocol.md")) ?? [];
   const [, section = ""] = /\n## Facts\n([^]*?)\n## /.exec(page("guides/embedding.md")) ?? [];
   const facts = FACT_NAMES.toSorted();
