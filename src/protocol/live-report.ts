@@ -43,7 +43,7 @@ export interface RecordedCall extends Call {
 export interface RunRecord extends Stamp {
   readonly runId: string;
   readonly hook: string;
-  /** Of a hook about a tool call, unless the operator wants no events shown. A model's word, cut. */
+  /** Of a plugin's tool; and of a hook about a tool call, unless the operator wants no events shown: a model's word, cut. */
   readonly toolName?: string;
   /** Of a run that has ended: how many runs of this host had, with this one. A reader sees by it how many it has missed. */
   readonly number?: number;

@@ -20,11 +20,10 @@ export interface RunFilter {
   readonly decision?: string | undefined;
 }
 
-/** `hasEvents`: the operator wants events shown. */
-export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, hasEvents: boolean): RunRecord {
+export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, toolName: string | undefined): RunRecord {
   const approval = outcome?.approval;
   return {
-    ...recordOf(seq, input, hasEvents),
+    ...recordOf(seq, input, toolName),
     number,
     wallMs: endedMs - input.startedMs,
     ...(outcome && { decision: outcome.decision }),
@@ -38,18 +37,17 @@ export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, 
 const ABORTED = "the gateway aborted the run";
 
 /** `seq`: of the latest fact. */
-export function flyingRecord(seq: number, input: RunInput, hasEvents: boolean): RunRecord {
-  return { ...recordOf(seq, input, hasEvents), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
+export function flyingRecord(seq: number, input: RunInput, toolName: string | undefined): RunRecord {
+  return { ...recordOf(seq, input, toolName), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
 }
 
-function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs, event }: RunInput, hasEvents: boolean): RunRecord {
-  const { toolName } = event as { readonly toolName?: unknown };
+function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput, toolName: string | undefined): RunRecord {
   return {
     seq,
     at: epochMs(startedMs),
     runId,
     hook: hook.name,
-    ...(hasEvents && typeof toolName === "string" && { toolName: toolName.slice(0, LIMITS.call.nameChars) }),
+    ...(toolName !== undefined && { toolName: toolName.slice(0, LIMITS.call.nameChars) }),
     ...(activateMs > 0 && { activateMs }),
     chain: chainOf(chain),
     calls: [],

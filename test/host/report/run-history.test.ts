@@ -180,8 +180,12 @@ it("the run that wakes a lazy plugin took as long as its caller waited, and says
   expect((await host.runs())[0]).not.toHaveProperty("activateMs");
 });
 
-it("where no events may be shown, a run does not say which tool it was about", async () => {
-  await using host = await open("thread", { plugins: PLUGINS, config: { audit: { events: "none" } } });
+it("where no events may be shown, a run does not say which tool it was about, unless it is one of a plugin's own", async () => {
+  const own = `export default (api) => api.registerTool({ name: "weather", description: "d", execute: async () => "sun" });`;
+  const plugins = [...PLUGINS, { id: "own", source: own }];
+  await using host = await open("thread", { plugins, config: { audit: { events: "none" } } });
+  await host.call({ tool: "weather" }, {});
+  expect((await host.runs())[0]).toMatchObject({ hook: "tool", toolName: "weather" });
   const { runId } = await host.run("before_tool_call", tool({}));
   expect((await host.runs())[0]).not.toHaveProperty("toolName");
   expect(await host.runDetail(runId)).not.toHaveProperty("toolName");
