@@ -13,6 +13,8 @@ import { processorMs } from "./processor-time.ts";
 /** A contestant that can tell whether an answer is one: an outcome may say that a handler was not run. */
 export interface Served extends Contestant {
   readonly isLost?: (answer: unknown) => boolean;
+  /** Before each of its blocks: makes what is around it as it is for this contestant. */
+  readonly enter?: () => Promise<void>;
 }
 
 export interface Pattern {
@@ -54,7 +56,8 @@ const MIN_ROUNDS = 5;
 
 export async function traffic(contestants: readonly Served[], effort: Effort, pattern: Pattern): Promise<Measured[]> {
   const { rounds, roundsMs, tell } = effort;
-  const nothing: Served = contestant("nothing", () => undefined);
+  const { enter } = contestants[0]!;
+  const nothing: Served = { ...contestant("nothing", () => undefined), ...(enter && { enter }) };
   const all = [...contestants, nothing];
   const blocks = all.map((): number[][] => []);
   const costs = all.map((): number[] => []);
@@ -68,6 +71,7 @@ export async function traffic(contestants: readonly Served[], effort: Effort, pa
     if (round >= MIN_ROUNDS && performance.now() > until) break;
     tell?.({ phase: "round", at: Math.max(0, round), of: rounds });
     for (const index of shuffle(all.map((_, at) => at))) {
+      await all[index]!.enter?.();
       const { times, cpuUs, lost: more } = await block(all[index]!, pattern, (round + UNCOUNTED_ROUNDS) * 7);
       if (round < 0) continue;
       blocks[index]!.push(times);

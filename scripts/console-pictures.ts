@@ -68,8 +68,10 @@ const tools = projectTools(await findProject({ config }));
 await using server = await serveConsole(host, { logger: silentLogger, tools, tokenFile: join(home, "token") });
 await using browser = await chromium.launch({ executablePath: path, args: ["--no-sandbox"] });
 
-const tool = (command: string): Promise<{ runId: string }> =>
-  host.run("before_tool_call", { toolName: "exec", params: { command } }, { toolName: "exec", agentId: "main" });
+const tool = (command: string): Promise<{ runId: string }> => {
+  const toolName = command.startsWith("cat ") ? "read_file" : "exec";
+  return host.run("before_tool_call", { toolName, params: { command } }, { toolName, agentId: "main" });
+};
 const until = Date.now() + WARM_MS;
 for (let at = 0; Date.now() < until; at++) {
   await tool(COMMANDS[at % COMMANDS.length]!);

@@ -2,10 +2,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rolldown } from "rolldown";
+import { PERMISSION_TABLE } from "../../src/protocol/config/permission-table.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const PAGE = new URL("src/console/page/", ROOT);
 const PACKAGES = ["preact", "@preact/signals", "@preact/signals-core", "uplot"];
+
+const PERMISSION_WORDS = Object.fromEntries(Object.entries(PERMISSION_TABLE).map(([kind, { lets, risk }]) => [kind, { lets, risk }]));
 
 /** By file name. */
 export async function buildConsole(): Promise<Readonly<Record<string, string>>> {
@@ -14,6 +17,14 @@ export async function buildConsole(): Promise<Readonly<Record<string, string>>> 
     platform: "browser",
     logLevel: "warn",
     plugins: [
+      {
+        // Of the permissions the page shows what they let and how risky they are; the rest of the table is for the reference.
+        name: "permission-words",
+        load: {
+          filter: { id: /\/permission-table\.ts$/ },
+          handler: () => `export const PERMISSION_TABLE = ${JSON.stringify(PERMISSION_WORDS)};`,
+        },
+      },
       {
         // SECURITY: where a package could make HTML of text, it makes text of it. test/console/security.test.ts
         name: "text-only",

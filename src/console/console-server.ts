@@ -2,17 +2,17 @@
  * Trusted side: the console over HTTP, on loopback alone. Beside the three files of the page nothing is answered without a token; the
  * request itself is judged before (request-check.ts). No cookie, no WebSocket, no CORS.
  */
-import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { userInfo } from "node:os";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { toWire } from "../protocol/serve.ts";
 import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
+import { keptToken } from "../os/kept-token.ts";
 import type { ConsoleHost } from "./console-host.ts";
 import type { ConsoleTools } from "./console-tools.ts";
 import { Feed } from "./feed.ts";
@@ -34,7 +34,7 @@ export interface ConsoleOptions {
   readonly address?: string;
   /** A browser with the page may look, and not act. */
   readonly readOnly?: boolean;
-  /** Holds the token of /metrics, for its owner alone. Default: `console-token` in the host's state folder; without one, no file. */
+  /** Holds the token of /metrics, for its owner alone; it stays the same. Default: `console-token` in the host's state folder; without one, no file. */
   readonly tokenFile?: string;
   /** Replays, permissions and updates; `creel console` has them. Without them the page names the commands. */
   readonly tools?: ConsoleTools;
@@ -85,7 +85,9 @@ export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = 
   for (const name of [literal, "localhost"]) names.add(`${name}:${bound}`);
   const feed = new Feed(host, { log, hasTools: tools !== undefined });
   const handler = handlerOf({ host, feed, sessions, tools });
-  const tokenFile = await written(options.tokenFile ?? (host.stateDir && join(host.stateDir, "console-token")), sessions);
+  const tokenFile = options.tokenFile ?? (host.stateDir && join(host.stateDir, "console-token"));
+  // The same for all consoles of a host: what a scraper was told works with each of them.
+  if (tokenFile !== undefined) sessions.addMetricsToken(await keptToken(tokenFile));
   // Calls that need an approval wait for an answer from this page, even if their gateway cannot ask a user.
   const endOffer = readOnly ? undefined : host.offerAnswers();
   let closing: Promise<void> | undefined;
@@ -95,7 +97,6 @@ export async function serveConsole(host: ConsoleHost, options: ConsoleOptions = 
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
-    if (tokenFile !== undefined) await rm(tokenFile, { force: true });
   };
   const close = (): Promise<void> => (closing ??= shut());
   const origin = `http://${literal}:${bound}`;
@@ -141,7 +142,7 @@ function handlerOf({ host, feed, sessions, tools }: Parts): Handler {
     if (!scopes.has("read")) return refuse(request, response, 403);
     if (method === "GET" && path === "/feed") return stream(feed, scopes, url, response);
     if (method !== "POST" || path !== "/rpc") return refuse(request, response, 404);
-    const body = await readJson(request);
+    const body = await readJson(request, scopes.has("act") ? LIMITS.console.actBodyBytes : LIMITS.console.bodyBytes);
     if (!isFields(body)) return refuse(request, response, 400);
     const found = METHODS.get(String(body.method));
     if (!found) return refuse(request, response, 404);
@@ -189,15 +190,6 @@ function refuse(request: IncomingMessage, response: ServerResponse, status: numb
 function answer(request: IncomingMessage, response: ServerResponse, status: number, json: object): void {
   const close = request.complete ? {} : { connection: "close" };
   response.writeHead(status, { "content-type": "application/json", ...close }).end(JSON.stringify(json));
-}
-
-async function written(file: string | undefined, sessions: Sessions): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  // Never written into a file or link that is there: another's mode or place.
-  await rm(file, { force: true });
-  await writeFile(file, `${sessions.metricsToken()}\n`, { mode: 0o600, flag: "wx" });
-  return file;
 }
 
 function listening(server: Server, port: number, address: string): Promise<void> {

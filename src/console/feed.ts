@@ -36,6 +36,8 @@ export class Feed implements Disposable {
   /** What was last sent, by the key of its line. */
   readonly #sent = new Map<string, string>();
   #endLogs: (() => void) | undefined;
+  /** Log lines that the pages have not been told. */
+  #logs: object[] = [];
 
   constructor(host: ConsoleHost, { log, hasTools }: FeedOptions) {
     this.#host = host;
@@ -69,6 +71,8 @@ export class Feed implements Disposable {
     );
     const [runs, approvals, recent] = found ?? [[], [], []];
     if (response.destroyed) return;
+    // This page gets them with what the host remembers.
+    this.#tellLogs();
     const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
     const flying = runs.filter(({ wallMs }) => wallMs === undefined);
     const plugins = this.#plugins();
@@ -106,7 +110,10 @@ export class Feed implements Disposable {
   #start(): void {
     if (this.#ticker) return;
     this.#ticker = setInterval(() => void this.#tick(), LIMITS.console.tickMs);
-    this.#endLogs = this.#host.on("log", (fact) => this.#tell(lineOf({ log: fact }), 1));
+    this.#endLogs = this.#host.on("log", (fact) => {
+      this.#logs.push(fact);
+      if (this.#logs.length >= LIMITS.console.logsAtOnce) this.#tellLogs();
+    });
   }
 
   #leave(reader: Reader): void {
@@ -119,6 +126,7 @@ export class Feed implements Disposable {
     this.#ticker = undefined;
     this.#endLogs?.();
     this.#endLogs = undefined;
+    this.#logs = [];
     this.#sent.clear();
   }
 
@@ -129,6 +137,7 @@ export class Feed implements Disposable {
       this.#ticks += 1;
       const { id } = this.#host;
       if (id !== this.#hostId) this.#anew(id);
+      this.#tellLogs();
       await this.#pull();
       if (this.#ticks % LIMITS.console.statsTicks === 0) await this.#tellState();
       if (this.#ticks % LIMITS.console.beatTicks === 0) this.#tell(lineOf({ beat: Date.now() }), 0);
@@ -220,6 +229,13 @@ export class Feed implements Disposable {
       }
       return undefined;
     }
+  }
+
+  /** Together, several times a second: a plugin may write hundreds. */
+  #tellLogs(): void {
+    if (this.#logs.length === 0) return;
+    this.#tell(lineOf({ log: this.#logs }), this.#logs.length);
+    this.#logs = [];
   }
 
   #tell(line: string, count: number): void {

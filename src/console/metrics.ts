@@ -165,7 +165,11 @@ class Exposition {
   }
 }
 
+const SPECIAL = /[\\"\n]/;
+
+/** Of tens of thousands of labels hardly one needs it. */
 function escaped(text: string): string {
+  if (!SPECIAL.test(text)) return text;
   return text
     .replaceAll("\\", String.raw`\\`)
     .replaceAll('"', String.raw`\"`)

@@ -1,6 +1,6 @@
 /**
  * Trusted side: who may use the console. A code from the address bar is exchanged once for a token; the scopes stay here, with the token,
- * and no client names its own. Everything is kept in memory and as digests: a token ends with the console.
+ * and no client names its own. Everything is kept in memory and as digests: a token of a page ends with the console.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { LIMITS } from "../protocol/limits.ts";
@@ -23,6 +23,7 @@ export class Sessions {
   readonly #codes: { readonly digest: Buffer; readonly until: number }[] = [];
   readonly #tokens: Held[] = [];
   #wrong = 0;
+  #wrongAt = 0;
   #lockedUntil = 0;
 
   /** `granted`: the scopes of every token that a code is exchanged for. */
@@ -49,9 +50,9 @@ export class Sessions {
     return { token, scopes: [...this.#granted] };
   }
 
-  /** A token that reads /metrics and nothing else, for a file of its owner's. */
-  metricsToken(): string {
-    return this.#newToken(new Set(["metrics"]));
+  /** A token that reads /metrics and nothing else, from a file of its owner's. */
+  addMetricsToken(token: string): void {
+    this.#add(token, new Set(["metrics"]));
   }
 
   /** The scopes of the token in an Authorization header; undefined: there is none, or it is wrong. */
@@ -72,22 +73,30 @@ export class Sessions {
   }
 
   #countWrong(): undefined {
+    const now = this.#now();
+    // Tabs of earlier consoles and a scraper with an old token are wrong now and then; who guesses does not wait.
+    if (now - this.#wrongAt > LIMITS.console.lockMs) this.#wrong = 0;
+    this.#wrongAt = now;
     this.#wrong += 1;
     if (this.#wrong < LIMITS.console.wrongTokens) return undefined;
     this.#wrong = 0;
-    this.#lockedUntil = this.#now() + LIMITS.console.lockMs;
+    this.#lockedUntil = now + LIMITS.console.lockMs;
     return undefined;
   }
 
   #newToken(scopes: ReadonlySet<Scope>): string {
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
+    this.#add(token, scopes);
+    return token;
+  }
+
+  #add(token: string, scopes: ReadonlySet<Scope>): void {
     this.#tokens.push({ digest: digestOf(token), scopes });
     // The oldest session ends; the token of /metrics, which is in a file, does not.
     if (this.#tokens.length > LIMITS.console.sessions) {
       const oldest = this.#tokens.findIndex((held) => !held.scopes.has("metrics"));
       if (oldest >= 0) this.#tokens.splice(oldest, 1);
     }
-    return token;
   }
 }
 

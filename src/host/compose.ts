@@ -226,6 +226,7 @@ export function compose(options: HostOptions) {
     sanitiser: () => known.sanitiser(),
     hasEvents: options.audit?.events !== "none",
     inLanes: () => supervisor.inputs() as RunInput[],
+    nameOf: (plugin, index) => functions.nameOf(plugin, index),
   });
   const reporter = new Reporter({
     events,

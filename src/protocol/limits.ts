@@ -1052,21 +1052,24 @@ export const LIMITS = {
     codeMs: 60_000,
     /** Open tabs of a person or two. */
     sessions: 16,
-    /** Wrong tokens or codes before all authentication is refused for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
+    /** Wrong tokens or codes, each within a minute of the last, before all authentication is refused for a while. Tokens have 256 bits: this is to notice, and to cost nothing. */
     wrongTokens: 10,
     lockMs: 60_000,
     /** A browser opens up to six connections per page. */
     connections: 64,
     /** A request names a run, or a plugin, or answers an approval. */
     bodyBytes: 64 * 1024,
+    /** Of those who may act: a rerun holds a recorded event, edited, of at most record.eventChars, each up to three bytes. */
+    actBodyBytes: 4 * 1024 * 1024,
     /** Open pages get runs this often, and everything else every so many times of it: soon for a person, cheap for the host. */
-    tickMs: 200,
-    statsTicks: 10,
-    beatTicks: 25,
-    /** Says the page when it may doubt the connection: 25 ticks. */
-    beatMs: 5_000,
+    tickMs: 400,
+    statsTicks: 5,
+    beatTicks: 12,
+    /** Says the page when it may doubt the connection: 12 ticks. */
+    beatMs: 4_800,
     /** As many as the host's ring has, and as many in flight. */
     runsAtOnce: 1024,
+    logsAtOnce: 256,
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,

@@ -32,6 +32,8 @@ export interface RecordedCall extends Call {
   readonly lane?: number;
   /** 2: the call was made once more, after the process of the first was lost. */
   readonly attempt?: number;
+  /** The message that took the call to its lane, counted from 1 in the run: calls of the same batch went together. */
+  readonly batch?: number;
 }
 
 /**
@@ -41,6 +43,8 @@ export interface RecordedCall extends Call {
 export interface RunRecord extends Stamp {
   readonly runId: string;
   readonly hook: string;
+  /** Of a plugin's tool; and of a hook about a tool call, unless the operator wants no events shown: a model's word, cut. */
+  readonly toolName?: string;
   /** Of a run that has ended: how many runs of this host had, with this one. A reader sees by it how many it has missed. */
   readonly number?: number;
   readonly wallMs?: number;

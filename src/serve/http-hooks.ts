@@ -4,8 +4,7 @@
  * a browser, or for another host's name. A request with the token is the agent's: what Creel cannot read or judge in
  * time is answered with a denial and status 200, since agents let a tool run after any other status.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,6 +12,7 @@ import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Host } from "../host/host-api.ts";
 import type { Logger } from "../host/report/log.ts";
+import { keptToken } from "../os/kept-token.ts";
 import { agentOf } from "./agents/agents.ts";
 import { readPayload } from "./agents/format.ts";
 import type { AgentFormat, Bag, HookDecision } from "./agents/format.ts";
@@ -26,7 +26,6 @@ export interface HttpHooks {
   close(): Promise<void>;
 }
 
-const TOKEN = /^[\w-]{43}$/;
 const HEAD_BYTES = 8 * 1024;
 
 export interface HttpOptions {
@@ -39,6 +38,7 @@ export interface HttpOptions {
 
 export async function listenHttp({ port, socket, host, logger }: HttpOptions): Promise<HttpHooks> {
   const tokenFile = `${socket}.http-token`;
+  // Agents have it in their environment.
   const token = await keptToken(tokenFile);
   let names: ReadonlySet<string> = new Set();
   const server = createServer({ maxHeaderSize: HEAD_BYTES, requireHostHeader: false }, (request, response) => {
@@ -181,21 +181,6 @@ function send(request: IncomingMessage, response: ServerResponse, status: number
   response.writeHead(status, { "content-type": "application/json", ...close }).end(JSON.stringify(json), () => {
     if (!request.complete) request.socket.destroySoon();
   });
-}
-
-/** Kept over restarts, since agents have it in their environment. */
-async function keptToken(file: string): Promise<string> {
-  const kept = await readFile(file, "utf8").then(
-    (text) => text.trim(),
-    () => "",
-  );
-  const token = TOKEN.test(kept) ? kept : randomBytes(32).toString("base64url");
-  const fresh = `${file}.${process.pid}`;
-  await rm(fresh, { force: true });
-  // Written again also if kept: the mode is the owner's alone in any case.
-  await writeFile(fresh, `${token}\n`, { mode: 0o600, flag: "wx" });
-  await rename(fresh, file);
-  return token;
 }
 
 function listening(server: Server, port: number): Promise<void> {

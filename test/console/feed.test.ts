@@ -11,6 +11,8 @@ type Line = Partial<Record<"hello" | "away", unknown>> & {
   readonly runs?: RunRecord[];
   readonly flying?: RunRecord[];
   readonly approvals?: PendingApproval[];
+  readonly log?: { readonly seq: number }[];
+  readonly logs?: object[];
 };
 
 const record = (seq: number): RunRecord => ({
@@ -131,6 +133,36 @@ describe("the feed", () => {
     now.ended = [record(5)];
     await tick();
     expect(ids(second.lines.findLast(({ runs }) => runs !== undefined)!.runs)).toEqual(["h1-5"]);
+  });
+});
+
+const linesOf = (lines: Line[]) => lines.flatMap(({ log }) => (log ? [log.map(({ seq }) => seq)] : []));
+
+describe("log lines", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("are told together, many at once, and none twice to a page that is opened meanwhile", async () => {
+    const { facts, host } = fakeHost();
+    const recent: object[] = [];
+    Object.assign(host, { recentFacts: async () => recent });
+    using feed = new Feed(host, { log: () => {}, hasTools: false });
+    const [first, second] = [page(), page()];
+    const say = (seq: number) => {
+      recent.push({ event: "log", fact: { seq } });
+      facts.emit("log", { seq });
+    };
+    await feed.join(first.response, [], { seq: 0, host: "" });
+    for (const seq of [1, 2]) say(seq);
+    expect(linesOf(first.lines)).toEqual([]);
+    await feed.join(second.response, [], { seq: 0, host: "" });
+    expect([linesOf(first.lines), second.lines[0]!.logs]).toEqual([[[1, 2]], [{ seq: 1 }, { seq: 2 }]]);
+    say(3);
+    await tick();
+    expect([linesOf(first.lines), linesOf(second.lines)]).toEqual([[[1, 2], [3]], [[3]]]);
+    // A flood does not wait, and does not pile up.
+    for (let at = 0; at < 2 * LIMITS.console.logsAtOnce; at++) facts.emit("log", { seq: 10 + at });
+    expect(linesOf(second.lines).map(({ length }) => length)).toEqual([1, LIMITS.console.logsAtOnce, LIMITS.console.logsAtOnce]);
   });
 });
 

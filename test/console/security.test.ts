@@ -155,10 +155,16 @@ describe("attacks on local dashboards", () => {
   });
 
   it("presence instead of validity: an empty, short or foreign token is none", async () => {
-    const other = new Sessions(["read"]);
-    for (const wrong of ["Bearer ", "Bearer", "Bearer undefined", token, `Basic ${token}`, `Bearer ${token}x`])
-      expect(other.scopesOf(wrong)).toBeUndefined();
-    expect((await rpc("samples", {}, { authorization: "Bearer " })).status).toBe(401);
+    const sessions = new Sessions(["read"]);
+    const own = sessions.redeem(sessions.newCode())!.token;
+    // The wrong ones are fewer than those that lock everybody out.
+    for (const wrong of ["", "Bearer ", "Bearer", "Bearer undefined", own, `Basic ${own}`, `Bearer ${own}x`, `Bearer ${own.slice(0, -1)}`])
+      expect([wrong, sessions.scopesOf(wrong)]).toEqual([wrong, undefined]);
+    expect(sessions.scopesOf(`Bearer ${token}`)).toBeUndefined();
+    expect([...sessions.scopesOf(`Bearer ${own}`)!]).toEqual(["read"]);
+    for (const wrong of ["Bearer ", `Bearer ${token.slice(1)}`, `Bearer ${own}`])
+      expect((await rpc("samples", {}, { authorization: wrong })).status).toBe(401);
+    expect((await rpc("samples")).status).toBe(200);
   });
 
   it("a secret that leaks from a URL: the code is in the fragment, works once and for a minute, and a query opens nothing", async () => {
@@ -210,6 +216,12 @@ describe("attacks on local dashboards", () => {
     expect((await send({ path: "/metrics", headers: metrics })).text).toContain("creel_runs_total");
     expect((await send({ path: "/feed", headers: metrics })).status).toBe(403);
     expect((await rpc("samples", {}, metrics)).status).toBe(403);
+    // A scraper of this console goes on when another one of the same host comes and goes.
+    const other = await serveConsole(host, { logger: silent, tokenFile });
+    expect((await send({ to: other, path: "/metrics", headers: metrics })).status).toBe(200);
+    await other.close();
+    expect(bearer(readFileSync(tokenFile, "utf8").trim())).toEqual(metrics);
+    expect((await send({ path: "/metrics", headers: metrics })).status).toBe(200);
   });
 
   it("brute force: after ten wrong tokens nobody is let in for a minute, not even from this machine or with a bogus field", async () => {
@@ -227,6 +239,12 @@ describe("attacks on local dashboards", () => {
     expect(sessions.isLocked).toBe(true);
     now = LIMITS.console.lockMs;
     expect(sessions.isLocked).toBe(false);
+    // A tab of an earlier console that comes back once in a while is no guess after guess.
+    for (let at = 0; at < 2 * LIMITS.console.wrongTokens; at++) {
+      now += LIMITS.console.lockMs + 1;
+      sessions.scopesOf("Bearer wrong");
+    }
+    expect(sessions.isLocked).toBe(false);
   });
 
   it("parameters that are not as the schema says, unknown methods and huge bodies are refused", async () => {
@@ -238,6 +256,14 @@ describe("attacks on local dashboards", () => {
       ["run", { runId: "x".repeat(LIMITS.console.bodyBytes) }, 400],
     ] as const)
       expect([method, (await rpc(method, params)).status]).toEqual([method, status]);
+    // Nothing is read past the limit: the connection may end before all of it was sent.
+    const event = { long: "x".repeat(LIMITS.console.actBodyBytes) };
+    expect(
+      await rpc("rerun", { runId: "h1-1", event }).then(
+        ({ status }) => status,
+        () => 400,
+      ),
+    ).toBe(400);
   });
 });
 

@@ -8,6 +8,7 @@ import { parse } from "../../src/cli/options.ts";
 import { VERBS } from "../../src/cli/verbs/index.ts";
 import { grantOf, permissionKey } from "../../src/protocol/config/permission-key.ts";
 import { acceptedBy } from "../../src/install/review/permission-keys.ts";
+import { FACT_NAMES } from "../../src/protocol/fact-names.ts";
 import { creelConfig } from "../../src/protocol/config/config.ts";
 import { pluginGrants } from "../../src/protocol/config/grants.ts";
 import { jsonSchema, variantsOf } from "../../src/protocol/rules/json-schema.ts";
@@ -98,4 +99,16 @@ describe("permissions", () => {
     }
     expect(requestedPermissions.safeParse(requestsByKind(isAsked ? { [narrow]: "a reason" } : {})).error).toBeUndefined();
   });
+});
+
+const page = (name: string): string => readFileSync(join(root, "docs", name), "utf8");
+const codeWords = (text: string): string[] => Array.from(text.matchAll(/`([a-z]+)`/g), ([, word]) => word!).toSorted();
+
+it("every fact is in the list of the socket's protocol and in the table of embedders, and no other", () => {
+  const [, list = ""] = /Facts: (.*)\n/.exec(page("reference/serve-protocol.md")) ?? [];
+  const [, section = ""] = /\n## Facts\n([^]*?)\n## /.exec(page("guides/embedding.md")) ?? [];
+  const facts = FACT_NAMES.toSorted();
+  expect(codeWords(list)).toEqual(facts);
+  const rows = section.split("\n").filter((line) => line.startsWith("| `"));
+  expect(rows.flatMap((row) => codeWords(row.split("|")[1]!)).toSorted()).toEqual(facts);
 });

@@ -1,63 +1,65 @@
-// What does it cost a gateway that somebody looks? One policy gate in a sandbox process, 200 runs a second, with the console's page open and with nobody looking: the same host, in turns. The page is in
-// another process, as a browser is; what the gateway does for it counts.
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+// What does it cost a gateway that somebody looks? One policy gate in a sandbox process, 200 runs a second, on one host: without a console, with one whose tab is hidden, and with its page open, in turns. A block is two
+// seconds, so that all that an open page makes a gateway do is in it. The page is in another process, as a browser is, and that process is there all the time; what the gateway does for it counts.
+import { setTimeout as sleep } from "node:timers/promises";
 import { openHost } from "creel";
 import { serveConsole } from "creel/console";
-import { ratio, startedOften } from "../../case.ts";
+import type { ConsoleServer } from "creel/console";
+import { ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { runner } from "../../creel.ts";
 import { asPlugins, POLICY_GATE } from "../../handlers.ts";
-import type { Effort } from "../../../src/cli/bench/measure.ts";
 import { contestant } from "../../../src/cli/bench/contestant.ts";
 import { silentLogger } from "../../../src/host/report/silent-logger.ts";
 import { every, traffic } from "../../traffic.ts";
 import type { Measured, Served } from "../../traffic.ts";
+import { Page } from "./page.ts";
 
 const PACE_MS = 5;
-const CALLS = 40;
-const TURNS = 4;
+/** Two seconds: an open page is told of runs five times in it, and once of everything else. */
+const CALLS = 400;
+/** Four contestants, nothing among them, take nine seconds a round. */
+const ROUNDS = 4.5;
+
+const over = (one: readonly number[], other: readonly number[]): number[] => one.map((value, round) => value / other[round]!);
 
 export default {
-  question: "200 runs a second with the console's page open: what does a run cost, against nobody looking?",
+  question: "200 runs a second with the console's page open, with its tab hidden, and without a console: what does a run cost?",
   async run(effort) {
     await using host = await openHost({ isolation: "process", lanes: 1, plugins: asPlugins(POLICY_GATE, 1), logger: silentLogger });
-    await using server = await serveConsole(host, { logger: silentLogger });
     const run = runner(host, POLICY_GATE);
-    const served = (name: string): Served => ({ ...contestant(name, run), pids: () => host.pids() });
-    const measured = async (name: string, share: Effort): Promise<Measured> => {
-      const [found] = await traffic([served(name)], { ...share, roundsMs: share.roundsMs / 2 }, every(PACE_MS, CALLS));
-      return found!;
+    await using page = new Page();
+    let server: ConsoleServer | undefined;
+    const served = (name: string, enter: () => Promise<void>): Served => ({ ...contestant(name, run), pids: () => host.pids(), enter });
+    const shown = async (): Promise<void> => {
+      server ??= await serveConsole(host, { logger: silentLogger });
+      await page.show(server.newAddress());
     };
-    const looked = async (share: Effort): Promise<Measured> => {
-      const page = fork(fileURLToPath(new URL("./reader.ts", import.meta.url)), [server.newAddress()]);
-      try {
-        await once(page, "message");
-        return await measured("page open", share);
-      } finally {
-        page.kill();
-        await once(page, "exit");
-      }
-    };
-    let turn = 0;
-    const found = await startedOften(effort, TURNS, async (share) => {
-      // The second has warmer code: each is second as often.
-      const isSeenFirst = turn++ % 2 === 1;
-      const first = isSeenFirst ? await looked(share) : undefined;
-      const nobody = await measured("nobody looks", share);
-      const page = first ?? (await looked(share));
-      const rounds = Math.min(nobody.latency.rounds.length, page.latency.rounds.length);
-      return [nobody.latency, page.latency, nobody.cpu, page.cpu].map((series) => ({ ...series, rounds: series.rounds.slice(0, rounds) }));
-    });
-    const [alone, seen, aloneCpu, seenCpu] = found;
-    const over = (one: typeof alone, other: typeof alone): number[] => one!.rounds.map((value, round) => value / other!.rounds[round]!);
-    return {
-      ratios: [
-        ratio("page open / nobody looks, latency of a run", over(seen, alone), { atMost: 1.1 }),
-        ratio("page open / nobody looks, processor time of a run", over(seenCpu, aloneCpu), { atMost: 1.1 }),
-      ],
-      series: found,
-    };
+    const contestants = [
+      served("no console", async () => {
+        await page.hide();
+        await server?.close();
+        server = undefined;
+      }),
+      served("tab hidden", async () => {
+        await shown();
+        await page.hide();
+        while (server!.openPages > 0) await sleep(1);
+      }),
+      served("page open", shown),
+    ];
+    const found = await traffic(contestants, { ...effort, roundsMs: effort.roundsMs * ROUNDS }, every(PACE_MS, CALLS));
+    await server?.close();
+    const [none, hidden, open] = found as [Measured, Measured, Measured];
+    const ratios = (
+      [
+        ["page open", open],
+        ["tab hidden", hidden],
+      ] as const
+    ).flatMap(([name, { latency, cpu, at }]) => [
+      ratio(`${name} / no console, latency of a run`, over(latency.rounds, none.latency.rounds), { atMost: 1.1 }),
+      ratio(`${name} / no console, processor time of a run`, over(cpu.rounds, none.cpu.rounds), { atMost: 1.1 }),
+      ratio(`${name} / no console, 99 % of runs`, over(at(0.99), none.at(0.99))),
+    ]);
+    return { ratios, series: found.flatMap(({ latency, cpu }) => [latency, cpu]) };
   },
 } satisfies Case;

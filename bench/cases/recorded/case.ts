@@ -1,6 +1,8 @@
 // What does it cost that every run is recorded and measured, although nobody looks? One policy gate in a sandbox process, one call at a
 // time and 64 in flight. A record takes less than a microsecond, and two hosts differ by more than that; so it is one host, whose
-// recording is switched on and off between the blocks.
+// recording is switched on and off between the blocks. Switched off is all that a run costs the gateway for being watched: counts and histograms
+// of its hook and of each of its calls, the clock they read, the numbers of facts, the ring of recent runs (Reporter.report). On both
+// sides are one reading of the clock when a run begins, the watch on the event loop, and a cell's heap, read once per 50 ms of its CPU time.
 import { among, ratio } from "../../case.ts";
 import type { Case } from "../../case.ts";
 import { asPlugins, eventAt, POLICY_GATE } from "../../handlers.ts";

@@ -18,8 +18,8 @@ export interface LiveRun {
 
 /** What the console shows of a run, and a line of the audit log has not. */
 export interface LivePart extends Pick<RunDetail, "wallMs" | "activateMs" | "logs" | "caused" | "causedBy"> {
-  /** Of each call: when it began, in which lane, and which attempt it was. */
-  readonly calls: readonly Pick<RecordedCall, "startMs" | "lane" | "attempt">[];
+  /** Of each call: when it began, in which lane, which attempt it was, and in which batch it went there. */
+  readonly calls: readonly Pick<RecordedCall, "startMs" | "lane" | "attempt" | "batch">[];
 }
 
 /** Undefined: no host answers here, or it does not remember the run. */
@@ -62,7 +62,7 @@ export async function liveRun(runId: string, values: Parameters<typeof socketOf>
       calls: calls.map((call, index) => ({ ...call, budget: budgets[index]!, ...steps[index] })) as AuditRun["calls"],
     };
     const { wallMs, activateMs, logs, caused, causedBy } = detail;
-    const made = calls.map(({ startMs, lane, attempt }) => ({ startMs, lane, attempt }) as LivePart["calls"][number]);
+    const made = calls.map(({ startMs, lane, attempt, batch }) => ({ startMs, lane, attempt, batch }) as LivePart["calls"][number]);
     const times = { ...(wallMs !== undefined && { wallMs }), ...(activateMs !== undefined && { activateMs }) };
     const live = { ...times, ...(causedBy !== undefined && { causedBy }), caused, logs, calls: made };
     return { run, why, live };

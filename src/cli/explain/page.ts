@@ -45,7 +45,7 @@ export function explainPage(
   for (const [index, call] of calls.entries()) {
     callHead(call, index + 1, wide, call.plugin === by, terminal);
     const made = live?.calls[index];
-    if (made?.startMs !== undefined) row("began", began(made), 6);
+    if (made?.startMs !== undefined) row("began", began(made, besides(live!, calls, index)), 6);
     const isWhole = call.plugin === by || call.error !== undefined;
     if (call.saw) {
       const changers = calls
@@ -107,9 +107,15 @@ function parent(live: LivePart | undefined): string {
   return live?.causedBy === undefined ? "" : `, last ${live.causedBy}`;
 }
 
-function began({ startMs = 0, lane, attempt }: LivePart["calls"][number]): string {
+function began({ startMs = 0, lane, attempt }: LivePart["calls"][number], others: readonly string[]): string {
   const again = attempt === 2 ? ", made twice: the process of the first was lost" : "";
-  return `${duration(startMs)} after the run, in lane ${lane}${again}`;
+  return `${duration(startMs)} after the run, in lane ${lane}${others.length > 0 ? `, in one batch with ${others.join(", ")}` : ""}${again}`;
+}
+
+/** The plugins whose calls went to the lane in the same batch. */
+function besides({ calls: made }: LivePart, calls: readonly AuditCall[], index: number): string[] {
+  const batch = made[index]?.batch;
+  return calls.flatMap(({ plugin }, at) => (at !== index && batch !== undefined && made[at]?.batch === batch ? [plugin] : []));
 }
 
 function part(ms: number, { value, origin }: AuditCall["budget"]["wallMs"]): string {

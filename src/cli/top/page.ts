@@ -69,7 +69,12 @@ export function topLines(view: TopView, { paint, width }: Pick<Terminal, "paint"
     screen.line();
     table(
       RUNS,
-      runs.map(({ runId, hook, ageMs, plugins }) => [oneLine(hook, 32), duration(ageMs), runId, oneLine(plugins.join(", "), 60)]),
+      runs.map(({ runId, hook, toolName, ageMs, plugins }) => [
+        oneLine(toolName === undefined ? hook : `${hook} ${toolName}`, 48),
+        duration(ageMs),
+        runId,
+        oneLine(plugins.join(", "), 60),
+      ]),
       screen,
     );
     more(view.runs.length - ROWS, screen);

@@ -28,6 +28,11 @@ export interface TopHook {
   readonly slowest?: { readonly plugin: string; readonly meanMs: number };
 }
 
+export interface TopRun extends Pick<RunRecord, "runId" | "hook" | "toolName"> {
+  readonly ageMs: number;
+  readonly plugins: readonly string[];
+}
+
 export interface TopView {
   readonly host: string;
   readonly at: number;
@@ -44,7 +49,7 @@ export interface TopView {
   /** Hooks that were run, the slowest first. */
   readonly hooks: readonly TopHook[];
   /** Runs in flight, the oldest first. */
-  readonly runs: readonly { readonly runId: string; readonly hook: string; readonly ageMs: number; readonly plugins: readonly string[] }[];
+  readonly runs: readonly TopRun[];
   readonly approvals: readonly {
     readonly id: string;
     readonly toolName: string;
@@ -81,7 +86,10 @@ export function topView({ stats, before, runs, approvals }: TopInput): TopView {
     hooks: topHooks(before, stats, seconds),
     runs: runs
       .filter(({ wallMs }) => wallMs === undefined)
-      .map((run) => ({ runId: run.runId, hook: run.hook, ageMs: at - run.at, plugins: run.plugins ?? [] }))
+      .map(({ runId, hook, toolName, at: beganAt, plugins = [] }) => {
+        const tool = toolName !== undefined && { toolName };
+        return { runId, hook, ...tool, ageMs: at - beganAt, plugins };
+      })
       .toSorted((a, b) => b.ageMs - a.ageMs),
     approvals: approvals.map(({ id, toolName, requests, askedAt, expiresAt }) => ({
       id,

@@ -6,7 +6,7 @@ import { batch } from "@preact/signals";
 import * as store from "./store.ts";
 
 const TOKEN = "creel.console.token";
-/** No line for so long: the connection is dead, though the socket may not say so. Beats come every 5 s. */
+/** No line for so long: the connection is dead, though the socket may not say so. Beats come every 4.8 s. */
 const SILENCE_MS = 12_000;
 const RETRY_MS = 1_000;
 
@@ -121,7 +121,7 @@ interface Line {
   readonly stats?: typeof store.stats.value;
   readonly incidents?: typeof store.incidents.value;
   readonly incident?: Parameters<typeof store.addIncident>[0];
-  readonly log?: store.LogLine;
+  readonly log?: readonly store.LogLine[];
   readonly logs?: typeof store.logs.value;
   readonly sample?: Parameters<typeof store.addSample>[0];
   readonly dropped?: number;
@@ -148,7 +148,7 @@ function take(line: Line): void {
   if (line.incidents) store.incidents.value = line.incidents;
   if (line.incident) store.addIncident(line.incident);
   if (line.logs) store.logs.value = line.logs;
-  if (line.log) store.addLog(line.log);
+  if (line.log) store.addLogs(line.log);
   if (line.sample) store.addSample(line.sample);
   if (line.dropped !== undefined) store.dropped.value += line.dropped;
 }

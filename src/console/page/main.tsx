@@ -68,7 +68,8 @@ function App() {
         <State />
       </nav>
       <Banner />
-      <main>{connection.value === "signed-out" ? <SignedOut /> : <View />}</main>
+      {/* Another view begins at its top. */}
+      <main key={`${view}/${route.value.id}`}>{connection.value === "signed-out" ? <SignedOut /> : <View />}</main>
       {isHelped.value && <Help />}
     </>
   );

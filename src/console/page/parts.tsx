@@ -41,6 +41,23 @@ export function T({ text, max }: { readonly text: unknown; readonly max?: number
   return <bdi>{visible(text, max)}</bdi>;
 }
 
+/** Words of ours, with `code` between backticks. */
+export function Words({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split("`").map((part, at) =>
+        at % 2 === 1 ? (
+          <code key={at}>
+            <T text={part} max={200} />
+          </code>
+        ) : (
+          <T key={at} text={part} max={400} />
+        ),
+      )}
+    </>
+  );
+}
+
 export function PluginLink({ id }: { readonly id: string }) {
   return (
     <a class="plugin" href={href("plugins", id)}>
@@ -109,14 +126,17 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 export function Section({
   title,
   aside,
+  isWide = false,
   children,
 }: {
   readonly title: string;
   readonly aside?: ComponentChildren;
+  /** In a grid: over all its columns. */
+  readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }) {
   return (
-    <section>
+    <section class={isWide ? "all-columns" : undefined}>
       <h2>
         {title}
         {aside !== undefined && <span class="aside">{aside}</span>}

@@ -28,7 +28,7 @@ export function RunList({ rows, label }: { readonly rows: readonly RunRecord[]; 
   const first = Math.max(0, Math.floor(top.value / ROW) - MORE);
   const end = Math.min(shown.length, Math.ceil((top.value + height.value) / ROW) + MORE);
   const news = held.current && rows[0] !== held.current[0] ? "There are newer runs" : "";
-  const longest = shown.slice(first, end).reduce((most, { wallMs = 0 }) => Math.max(most, wallMs), 1);
+  const longestMs = shown.slice(first, end).reduce((most, { wallMs = 0 }) => Math.max(most, wallMs), 1);
   const move = (step: number): void => {
     const at = shown.findIndex(({ runId }) => runId === chosen.value);
     const next = shown[Math.min(shown.length - 1, Math.max(0, at + step))];
@@ -65,7 +65,7 @@ export function RunList({ rows, label }: { readonly rows: readonly RunRecord[]; 
       >
         <div class="list-all" style={{ height: `${shown.length * ROW}px` }}>
           {shown.slice(first, end).map((run, at) => (
-            <Row key={run.runId} run={run} y={(first + at) * ROW} longest={longest} isChosen={run.runId === chosen.value} />
+            <Row key={run.runId} run={run} y={(first + at) * ROW} longestMs={longestMs} isChosen={run.runId === chosen.value} />
           ))}
         </div>
       </div>
@@ -73,22 +73,29 @@ export function RunList({ rows, label }: { readonly rows: readonly RunRecord[]; 
   );
 }
 
+/** The call that took the most of a run that passed. */
+function longest(calls: RunRecord["calls"]): string {
+  const [first] = calls.toSorted((one, other) => other.wallMs - one.wallMs);
+  return first && first.wallMs > 0 ? `longest: ${first.plugin}, ${ms(first.wallMs)}` : "";
+}
+
 function Row({
   run,
   y,
-  longest,
+  longestMs,
   isChosen,
 }: {
   readonly run: RunRecord;
   readonly y: number;
-  readonly longest: number;
+  readonly longestMs: number;
   readonly isChosen: boolean;
 }) {
-  const { runId, at, hook, wallMs, decision, by, reason, calls, chain, plugins } = run;
+  const { runId, at, hook, toolName, wallMs, decision, by, reason, calls, chain, plugins } = run;
   const word = wallMs === undefined ? "running" : (decision ?? "aborted");
   const failed = calls.find(({ error }) => error);
   const who = by ?? failed?.plugin ?? chain.by;
-  const note = plugins?.join(", ") ?? reason ?? failed?.error?.message ?? (chain.by === undefined ? "" : `caused by ${chain.by}`);
+  const cause = chain.by === undefined ? undefined : `caused by ${chain.by}`;
+  const note = plugins?.join(", ") ?? reason ?? failed?.error?.message ?? cause ?? longest(calls);
   return (
     <a
       class={`row ${isChosen ? "chosen" : ""}`}
@@ -105,13 +112,19 @@ function Row({
       <Badge word={word} tone={failed && word === "pass" ? "warn" : undefined!} />
       <span class="hook">
         <T text={hook} max={60} />
+        {toolName !== undefined && (
+          <span class="tool-name">
+            {" "}
+            <T text={toolName} max={60} />
+          </span>
+        )}
       </span>
       <span class="who">{who === undefined ? "" : <T text={who} max={60} />}</span>
       <span class="note">
         <T text={note} max={200} />
       </span>
       <span class="wall">
-        <i style={{ width: `${Math.max(2, (100 * (wallMs ?? 0)) / longest)}%` }} />
+        <i style={{ width: `${Math.max(2, (100 * (wallMs ?? 0)) / longestMs)}%` }} />
         <b>{ms(wallMs)}</b>
       </span>
     </a>

@@ -12,6 +12,7 @@ type Wire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: Wi
 export type Report = Wire<PluginReport>;
 
 export interface LogLine {
+  readonly seq: number;
   readonly at: number;
   readonly plugin: string;
   readonly level: string;
@@ -109,8 +110,8 @@ export function addIncident(incident: Incident): void {
   incidents.value = [...incidents.value.slice(1 - MAX_INCIDENTS), incident];
 }
 
-export function addLog(line: LogLine): void {
-  logs.value = [...logs.value.slice(1 - MAX_LOGS), line];
+export function addLogs(more: readonly LogLine[]): void {
+  logs.value = [...logs.value, ...more].slice(-MAX_LOGS);
 }
 
 export function addSample(sample: Sample): void {

@@ -10,10 +10,11 @@ import type { Handler } from "../plugins/registry.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { Answers, StepAnswer } from "../supervisor/lane-client.ts";
 
-/** The start of a call in milliseconds of performance.now(), and the answers it came with. */
+/** The start of a call in milliseconds of performance.now(), the answers it came with, and the number of their hop. */
 interface Begun {
   readonly atMs: number;
   readonly answers: Answers;
+  readonly batch: number;
 }
 
 /** `calls` are those of the outcome; `endedMs`: when the run had ended. */
@@ -27,7 +28,7 @@ export function recordedCalls(input: RunInput, calls: readonly Call[], endedMs: 
     const { lane = handler.home.lane.index, attempt = 1 } = found.answers;
     // Clocks of two processes differ a little.
     const startMs = Math.max(0, found.atMs - input.startedMs);
-    return { ...call, startMs, lane, attempt };
+    return { ...call, startMs, lane, attempt, batch: found.batch };
   });
 }
 
@@ -36,12 +37,15 @@ function sequential(input: RunInput, calls: readonly Call[], answeredMs: number)
   const begun = new Map<Handler, Begun>();
   const all = [...answersOf(input, calls)];
   let endMs = answeredMs;
+  let batch = 0;
+  for (let at = 0; at < all.length; at++) if (all[at]![1].hop !== all[at - 1]?.[1].hop) batch += 1;
   for (let at = all.length - 1; at >= 0; at--) {
     const [handler, { step, hop }] = all[at]!;
     const atMs = Math.max(hop.sentMs, endMs - step.wallUs / 1000);
-    begun.set(handler, { atMs, answers: hop.answers });
+    begun.set(handler, { atMs, answers: hop.answers, batch });
     const isFirstOfHop = all[at - 1]?.[1].hop !== hop;
     endMs = isFirstOfHop ? hop.sentMs : atMs;
+    if (isFirstOfHop) batch -= 1;
   }
   return begun;
 }
@@ -49,11 +53,12 @@ function sequential(input: RunInput, calls: readonly Call[], answeredMs: number)
 /** A lane starts the handlers of a hop in order; each begins when the ones before it have given the thread back. */
 function parallel({ fanned = [], startedMs }: RunInput, answeredMs: number): Map<Handler, Begun> {
   const begun = new Map<Handler, Begun>();
-  for (const { answers, handlers, endedMs = answeredMs } of fanned) {
+  for (const [hop, { answers, handlers, endedMs = answeredMs }] of fanned.entries()) {
     const offsets = offsetsOf(answers.steps);
     const lasted = Math.max(0, ...answers.steps.map((step, at) => offsets[at]! + (step?.wallUs ?? 0) / 1000));
     const firstMs = Math.max(startedMs, endedMs - lasted);
-    for (const [at, handler] of handlers.entries()) if (answers.steps[at]) begun.set(handler, { atMs: firstMs + offsets[at]!, answers });
+    for (const [at, handler] of handlers.entries())
+      if (answers.steps[at]) begun.set(handler, { atMs: firstMs + offsets[at]!, answers, batch: hop + 1 });
   }
   return begun;
 }

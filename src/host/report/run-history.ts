@@ -1,9 +1,11 @@
 /** Trusted side: what `host.runs` and `host.runDetail` tell: the runs in flight and the latest ones that have ended, with their data. */
 import { LIMITS } from "../../protocol/limits.ts";
 import type { RunDetail, RunRecord } from "../../protocol/live-report.ts";
+import { FUNCTION_HOOKS } from "../../protocol/messages/functions.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { Sanitiser } from "../audit/sanitiser.ts";
 import { runEntry } from "../audit/run-entry.ts";
+import type { Plugin } from "../plugins/plugin.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { HostEvents } from "./events.ts";
 import type { RecentFacts } from "./recent-facts.ts";
@@ -20,6 +22,8 @@ export interface RunHistoryOptions {
   readonly hasEvents: boolean;
   /** The runs in the lanes. */
   readonly inLanes: () => RunInput[];
+  /** The name of a plugin's function by the index of its handler. */
+  readonly nameOf: (plugin: Plugin, index: number) => string | undefined;
 }
 
 export class RunHistory {
@@ -56,8 +60,8 @@ export class RunHistory {
     const flying = this.#flying().filter((input) => matches({ input }, filter));
     const shown = flying.slice(0, Math.max(limit - ended.length, Math.ceil(limit / 2)));
     return [
-      ...shown.map((input) => flyingRecord(this.#options.events.seq, input)),
-      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run)),
+      ...shown.map((input) => this.#flyingRecord(input)),
+      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run, this.#toolName(run.input))),
     ];
   }
 
@@ -75,7 +79,7 @@ export class RunHistory {
     if (!input) return undefined;
     const sanitiser = this.#options.sanitiser();
     return {
-      ...flyingRecord(this.#options.events.seq, input),
+      ...this.#flyingRecord(input),
       ...(this.#options.hasEvents && { event: sanitiser.json(input.eventText), context: sanitiser.json(input.contextText) }),
       ...this.#related(input),
     };
@@ -83,7 +87,7 @@ export class RunHistory {
 
   #endedDetail(run: EndedRun): RunDetail {
     const { input, outcome } = run;
-    const record = endedRecord(run);
+    const record = endedRecord(run, this.#toolName(run.input));
     if (!outcome) return { ...record, ...this.#related(input) };
     const { event, context, result, reason, calls } = runEntry(input, outcome, this.#options.sanitiser(), this.#options.hasEvents);
     return {
@@ -110,6 +114,17 @@ export class RunHistory {
       caused: [...this.#flying(), ...ended].filter(isCaused).map((input) => input.runId),
       ...(causedBy !== undefined && { causedBy }),
     };
+  }
+
+  /** Of a tool that a plugin provides, its own name; else the one in the event. */
+  #toolName({ hook, plan: [handler], event }: RunInput): string | undefined {
+    if (hook.name === FUNCTION_HOOKS.tool.name) return handler && this.#options.nameOf(handler.plugin, handler.index);
+    const { toolName } = event as { readonly toolName?: unknown };
+    return this.#options.hasEvents && typeof toolName === "string" ? toolName : undefined;
+  }
+
+  #flyingRecord(input: RunInput): RunRecord {
+    return flyingRecord(this.#options.events.seq, input, this.#toolName(input));
   }
 
   /** The latest first. A run may be in several lanes. */

@@ -1,4 +1,5 @@
 /** Trusted side: a run of the ring, or one in flight, as readers see it. */
+import { LIMITS } from "../../protocol/limits.ts";
 import type { RunRecord } from "../../protocol/live-report.ts";
 import { chainOf } from "../causality/recorded-chain.ts";
 import type { RunInput } from "../run/run-input.ts";
@@ -19,10 +20,10 @@ export interface RunFilter {
   readonly decision?: string | undefined;
 }
 
-export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun): RunRecord {
+export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, toolName: string | undefined): RunRecord {
   const approval = outcome?.approval;
   return {
-    ...recordOf(seq, input),
+    ...recordOf(seq, input, toolName),
     number,
     wallMs: endedMs - input.startedMs,
     ...(outcome && { decision: outcome.decision }),
@@ -36,16 +37,17 @@ export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun):
 const ABORTED = "the gateway aborted the run";
 
 /** `seq`: of the latest fact. */
-export function flyingRecord(seq: number, input: RunInput): RunRecord {
-  return { ...recordOf(seq, input), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
+export function flyingRecord(seq: number, input: RunInput, toolName: string | undefined): RunRecord {
+  return { ...recordOf(seq, input, toolName), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
 }
 
-function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput): RunRecord {
+function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput, toolName: string | undefined): RunRecord {
   return {
     seq,
     at: epochMs(startedMs),
     runId,
     hook: hook.name,
+    ...(toolName !== undefined && { toolName: toolName.slice(0, LIMITS.call.nameChars) }),
     ...(activateMs > 0 && { activateMs }),
     chain: chainOf(chain),
     calls: [],

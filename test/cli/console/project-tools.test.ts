@@ -9,6 +9,7 @@ import { serveConsole } from "creel/console";
 import type { ConsoleServer, ConsoleTools } from "creel/console";
 import { projectTools } from "../../../src/cli/console/project-tools.ts";
 import { findProject } from "../../../src/cli/plugins/project.ts";
+import { DANGEROUS } from "../../../src/protocol/dangerous-text.ts";
 import { hasChromium, launched, show, tab } from "../../console/page/browser.ts";
 import { operator, pluginFolder } from "../../install/pipeline.ts";
 import { folder, QUICK } from "../../support/files.ts";
@@ -132,6 +133,23 @@ describe.skipIf(!hasChromium)("in the page", () => {
     expect((await page.locator(".bisected").textContent())!.replaceAll(/\s+/g, " ")).toMatch(
       /^block by guard: it is bad: caused by guard; without, pass\. ?guard$/,
     );
+  });
+
+  it("a long event with hidden characters is run again as it was recorded: they are codes in the editor, and no request is too long", async () => {
+    const content = `${"word ".repeat(60_000)}\u202egnp\u2066\u001b[2J`;
+    const { runId } = await host.run("before_tool_call", { toolName: "write", params: { bad: true, content } });
+    await expect.poll(() => tools.recorded(runId), { timeout: 10_000 }).toBeDefined();
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, `#/run/${runId}`);
+    const editor = page.getByLabel("event");
+    await editor.waitFor();
+    const text = await editor.inputValue();
+    expect([text.length > 64 * 1024, new RegExp(`(?!\n)[${DANGEROUS}]`, "u").exec(text)?.[0]]).toEqual([true, undefined]);
+    expect(JSON.parse(text)).toMatchObject({ params: { content } });
+    await page.getByRole("button", { name: "Run it again" }).click();
+    expect(await page.locator(".rerun").textContent()).toMatch(/now block.*it is bad/);
+    expect(opened.trouble).toEqual([]);
   });
 
   it("a plugin's page shows what its absence would change, grants what it asked for, and revokes", async () => {

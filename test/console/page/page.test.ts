@@ -234,6 +234,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     const { page, trouble } = opened;
     await show(page, "#/logs");
     const { runId } = await run({ [MARKUP]: MARKUP }, "hostile");
+    await run({}, MARKUP);
     const failed = await host.run("message_sending", { to: MARKUP, content: MARKUP }, { channelId: "c" });
     await page.locator(".logs li").first().waitFor();
     const hidden = new RegExp(`[${DANGEROUS}]`, "u");
@@ -373,6 +374,13 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     expect(await page.locator(".row .badge").allTextContents()).not.toContain("pass");
     await page.getByLabel("Find in runs").fill("nothing like this");
     await page.getByText("No run matches these filters").waitFor();
+    // By its tool, and by a plugin that it is with, a run in flight is found as well.
+    const waiting = run({}, "web_search");
+    await show(page, "#/runs?find=web_search&plugin=guard");
+    await page.locator(".row", { hasText: "web_search" }).filter({ hasText: "running" }).waitFor();
+    const [{ id, digest }] = (await host.pendingApprovals()) as [PendingApproval];
+    await host.answerApproval({ id, digest, decision: "deny" });
+    await waiting;
   });
 
   it("the keyboard is enough: views by number, find, move in the list, open, back, help", async () => {

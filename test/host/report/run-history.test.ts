@@ -11,6 +11,7 @@ const GATE = `export default (api) => {
   api.on("before_tool_call", (event) => {
     console.log("looked at", event.toolName);
     if (event.params.bad) return { block: true, blockReason: "it is bad" };
+    if (event.params.odd) return { noSuchField: 1 };
     return { params: { ...event.params, seen: true } };
   }, { priority: 10 });
 };`;
@@ -45,7 +46,7 @@ describe("recent runs", () => {
     const tookMs = performance.now() - beganMs;
     await host.run("before_tool_call", tool({ bad: true }));
     const [blocked, passed] = await host.runs();
-    expect(blocked).toMatchObject({ hook: "before_tool_call", decision: "block", by: "gate", reason: "it is bad" });
+    expect(blocked).toMatchObject({ hook: "before_tool_call", toolName: "exec", decision: "block", by: "gate", reason: "it is bad" });
     expect(passed).toMatchObject({ runId, decision: "pass", chain: { rootRunId: runId, depth: 0, path: [], runIds: [] } });
     expect(passed!.wallMs).toBeGreaterThanOrEqual(39);
     // Both are read from one clock, so that no slow machine needs slack here.
@@ -61,11 +62,25 @@ describe("recent runs", () => {
     const [blocked, passed] = await host.runs();
     expect(passed!.runId).toBe(runId);
     const [first, second] = passed!.calls;
-    expect(first).toMatchObject({ plugin: "gate", lane: 0, attempt: 1 });
+    expect([first, second]).toMatchObject([
+      { plugin: "gate", lane: 0, attempt: 1, batch: 1 },
+      { plugin: "slow", lane: 0, attempt: 1, batch: 1 },
+    ]);
     expect(second!.startMs).toBeGreaterThanOrEqual(first!.startMs! + first!.wallMs - 0.01);
     expect(second!.startMs! + second!.wallMs).toBeLessThanOrEqual(passed!.wallMs! + 0.01);
     expect(blocked!.calls[1]).toMatchObject({ plugin: "slow", status: "skipped" });
     expect(blocked!.calls[1]).not.toHaveProperty("startMs");
+    expect(blocked!.calls[1]).not.toHaveProperty("batch");
+  });
+
+  it("a result that the lane leaves to the host ends its batch: the next call goes with a message of its own", async () => {
+    await host.run("before_tool_call", tool({ odd: true }));
+    const { calls } = (await host.runs({ limit: 1 }))[0]!;
+    expect(calls.map(({ plugin, batch }) => [plugin, batch])).toEqual([
+      ["gate", 1],
+      ["slow", 2],
+    ]);
+    expect(calls[1]!.startMs).toBeGreaterThan(calls[0]!.startMs!);
   });
 
   it("handlers that run side by side overlap", async () => {
@@ -74,6 +89,7 @@ describe("recent runs", () => {
     const [slow, quick] = run!.calls;
     expect(slow!.plugin).toBe("slow");
     expect(quick!.startMs).toBeLessThan(slow!.startMs! + slow!.wallMs);
+    expect([slow!.batch, quick!.batch]).toEqual([1, 1]);
   });
 
   it("runs in flight leave half of the limit to those that have ended, and take what these leave", async () => {
@@ -162,6 +178,17 @@ it("the run that wakes a lazy plugin took as long as its caller waited, and says
   expect(await ended).toMatchObject({ activateMs: first!.activateMs, wallMs: first!.wallMs });
   await send();
   expect((await host.runs())[0]).not.toHaveProperty("activateMs");
+});
+
+it("where no events may be shown, a run does not say which tool it was about, unless it is one of a plugin's own", async () => {
+  const own = `export default (api) => api.registerTool({ name: "weather", description: "d", execute: async () => "sun" });`;
+  const plugins = [...PLUGINS, { id: "own", source: own }];
+  await using host = await open("thread", { plugins, config: { audit: { events: "none" } } });
+  await host.call({ tool: "weather" }, {});
+  expect((await host.runs())[0]).toMatchObject({ hook: "tool", toolName: "weather" });
+  const { runId } = await host.run("before_tool_call", tool({}));
+  expect((await host.runs())[0]).not.toHaveProperty("toolName");
+  expect(await host.runDetail(runId)).not.toHaveProperty("toolName");
 });
 
 it("facts are numbered without gaps for a listener of all, and say when a run begins and what caused it", async () => {

@@ -30,7 +30,7 @@ export const explain = defineVerb({
     "creel explain h5e81f140-17 --json | jq '.run.calls[] | {plugin, status, returned}'",
   ],
   prints:
-    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where, or `unknown`: why neither can be told; `live`, if a host that runs here remembers the run: `wallMs`, `activateMs`, `logs`, `caused`, `causedBy`, and of each of its `calls` the `startMs`, `lane` and `attempt`; without a run, a list of the last 20 `run`s that --plugin and --since select",
+    "`run` (a line of the audit log, see audit.md), `why`, `advice`, and `around`, what happened to its plugins then, and `profile`, if a plugin ran out of CPU time: the lines of its source where the time went, or `memory`, if it ran out of that: the constructors that grew, and where, or `unknown`: why neither can be told; `live`, if a host that runs here remembers the run: `wallMs`, `activateMs`, `logs`, `caused`, `causedBy`, and of each of its `calls` the `startMs`, `lane`, `attempt` and `batch`; without a run, a list of the last 20 `run`s that --plugin and --since select",
   exits: { ok: "the run was found", failed: "neither the audit log nor a host that runs here has it" },
   async run({ values, positionals, isJson, out, err }) {
     const [runId, extra] = positionals;

@@ -79,6 +79,12 @@ export function Approvals() {
                 <tr key={JSON.stringify(one)}>
                   <td>
                     <T text={one.toolName} max={80} />
+                    {one.agentId !== undefined && (
+                      <span class="quiet">
+                        {" "}
+                        for agent <T text={one.agentId} max={80} />
+                      </span>
+                    )}
                   </td>
                   <td>
                     <T text={one.title} max={120} />
@@ -104,7 +110,7 @@ export function Approvals() {
                     <Badge word={entry.resolution} tone={entry.resolution.startsWith("allow") ? "good" : "bad"} />
                   </td>
                   <td>
-                    <T text={entry.titles[0] ?? ""} max={120} />
+                    <T text={entry.titles.join("; ")} max={240} />
                   </td>
                   <td class="mono">
                     <T text={entry.toolName} max={60} />
@@ -150,10 +156,10 @@ function Card({ pending, isArmed }: { readonly pending: PendingApproval; readonl
         {agentId !== undefined && (
           <span class="quiet">
             {" "}
-            of agent <T text={agentId} max={80} />
+            for agent <T text={agentId} max={80} />
           </span>
         )}{" "}
-        <RunLink id={runId}>run</RunLink>
+        · <RunLink id={runId}>its run</RunLink>
       </p>
       {isCut ? (
         <p class="problem">The parameters are too large to be shown, so the call can only be denied.</p>

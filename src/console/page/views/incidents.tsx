@@ -50,7 +50,7 @@ function RunOf({ incident: { fact } }: { readonly incident: Incident }) {
   return id === undefined ? null : <RunLink id={id}>run</RunLink>;
 }
 
-const MAX_LINES = 500;
+const MAX_LINES = 300;
 
 export function Logs() {
   const { find = "", level = "" } = route.value.query;
@@ -82,8 +82,8 @@ export function Logs() {
         <Empty title="No log lines.">Lines that plugins write appear here; a run's own lines are on its page.</Empty>
       ) : (
         <ol class="logs">
-          {shown.map((line, at) => (
-            <li key={logs.value.length - at} class={line.level}>
+          {shown.map((line) => (
+            <li key={`${line.at} ${line.seq}`} class={line.level}>
               <time>{clockMs(line.at)}</time>
               <PluginLink id={line.plugin} />
               <Badge word={line.level} />

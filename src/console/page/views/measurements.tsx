@@ -28,7 +28,6 @@ export function Measurements() {
       <Section title="Duration of a run">
         <Plot times={times} unit={ms} series={[of("p50", ({ p50 }) => p50), of("p99", ({ p99 }) => p99)]} />
       </Section>
-      <Hooks />
       <Section title="p99 of a run, the slowest hooks">
         <Plot
           times={times}
@@ -42,6 +41,7 @@ export function Measurements() {
       <Section title="p99 of a call, the slowest plugins">
         <Plot times={times} unit={ms} series={top(plugins, ({ p99 }) => p99)} />
       </Section>
+      <Hooks />
       <Section title="CPU share, the busiest plugins">
         <Plot times={times} unit={percent} series={top(plugins, ({ cpu }) => cpu)} />
       </Section>
@@ -125,7 +125,7 @@ function lastMinute(): HookRow[] {
 function Hooks() {
   const rows = lastMinute();
   return (
-    <Section title="Hooks" aside="the last minute; times of its slowest five seconds">
+    <Section title="Hooks" aside="the last minute; times of its slowest five seconds" isWide>
       {rows.length === 0 && <p class="quiet">No hook was run in the last minute.</p>}
       {rows.length > 0 && (
         <table class="hooks">

@@ -5,7 +5,7 @@ import { PERMISSION_TABLE } from "../../../protocol/config/permission-table.ts";
 import type { PermissionAbout } from "../../../protocol/config/permission-table.ts";
 import { disableKey, permissionsKey } from "../../../text/plugin-keys.ts";
 import { rpc } from "../connection.ts";
-import { Act, Badge, Command, Empty, Fields, Section, T } from "../parts.tsx";
+import { Act, Badge, Command, Empty, Fields, Section, T, Words } from "../parts.tsx";
 import { href } from "../route.ts";
 import { mayAct, mayUseTools, now, plugins, stats } from "../store.ts";
 import type { Report } from "../store.ts";
@@ -17,7 +17,8 @@ import { pluginPlots } from "./measurements.tsx";
 
 /** Uses of the others happen inside the sandbox, where the host does not see them. */
 const COUNTED = new Set(["fetch", "connect", "kv", "schedule", "session:get", "session:patch", "fs"]);
-const PERMISSION_WORDS: Readonly<Record<string, PermissionAbout>> = PERMISSION_TABLE;
+/** All that the page's build keeps of the table: scripts/console-build/build.ts. */
+const PERMISSION_WORDS: Readonly<Record<string, Pick<PermissionAbout, "lets" | "risk">>> = PERMISSION_TABLE;
 
 export function Plugin({ id }: { readonly id: string }) {
   const report = plugins.value.find((plugin) => plugin.id === id);
@@ -102,7 +103,7 @@ export function Plugin({ id }: { readonly id: string }) {
             {Object.entries(report.budget).map(([limit, { value, origin }]) => (
               <tr key={limit}>
                 <td>{limit}</td>
-                <td class="num">{String(value)}</td>
+                <td class="num">{limited(limit, value)}</td>
                 <td class="quiet">{origin}</td>
               </tr>
             ))}
@@ -111,6 +112,14 @@ export function Plugin({ id }: { readonly id: string }) {
       </Section>
     </div>
   );
+}
+
+/** The names of limits end with their unit. */
+function limited(name: string, value: unknown): string {
+  if (typeof value !== "number") return String(value);
+  if (name.endsWith("Mb")) return `${value} MB`;
+  if (name.endsWith("Ms")) return ms(value);
+  return /bytes/i.test(name) ? bytes(value) : value.toLocaleString("en");
 }
 
 /** What the commands do for installed plugins, creel.json does for the others. */
@@ -173,6 +182,7 @@ function Permissions({
   const change = (method: string, key: string): Promise<void> => rpc(method, { plugin: report.id, key }).then(load);
   useEffect(() => void load().catch(() => undefined), [report.id, report.permissions.length]);
   const granted = report.permissions;
+  const missing = refusable.value ?? [];
   return (
     <Section title="Permissions" aside={count(granted.length, "permission")}>
       {granted.length === 0 && <p class="quiet">It has none: it can only answer hooks.</p>}
@@ -185,7 +195,9 @@ function Permissions({
                 <td class="mono">
                   <T text={key} max={120} />
                 </td>
-                <td>{PERMISSION_WORDS[kind]?.lets ?? ""}</td>
+                <td>
+                  <Words text={PERMISSION_WORDS[kind]?.lets ?? ""} />
+                </td>
                 <td>
                   <Badge
                     word={`${PERMISSION_WORDS[kind]?.risk ?? "low"} risk`}
@@ -221,6 +233,27 @@ function Permissions({
             );
           })}
         </tbody>
+        {missing.length > 0 && (
+          <tbody class="refused">
+            {missing.map(({ key, words }) => (
+              <tr key={key}>
+                <td class="mono">
+                  <T text={key} max={120} />
+                </td>
+                <td>
+                  <Words text={words} />
+                </td>
+                <td>
+                  <Badge word="not granted" />
+                </td>
+                <td class="num quiet">asked for</td>
+                <td class="num">
+                  {mayUseTools.value && <Act text="Grant" ask="Grant it now?" work={() => change("grantPermission", key)} />}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        )}
       </table>
       {whatIf.value && (
         <>
@@ -229,26 +262,6 @@ function Permissions({
           </p>
           <Replayed report={whatIf.value.report} />
         </>
-      )}
-      {(refusable.value ?? []).length > 0 && (
-        <table class="refused">
-          <tbody>
-            {refusable.value!.map(({ key, words }) => (
-              <tr key={key}>
-                <td class="mono">
-                  <T text={key} max={120} />
-                </td>
-                <td>
-                  <T text={words} max={200} />
-                </td>
-                <td class="quiet">asked for, not granted</td>
-                <td class="num">
-                  {mayUseTools.value && <Act text="Grant" ask="Grant it now?" work={() => change("grantPermission", key)} />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
       )}
       {hasAny(fetched) && (
         <p>

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ToolReplay, ToolVerdict } from "../../console-tools.ts";
+import { escapeInJson } from "../../../protocol/dangerous-text.ts";
 import { rpc } from "../connection.ts";
 import { Act, Badge, Command, PluginLink, RunLink, Section, T } from "../parts.tsx";
 import { hasTools, mayUseTools } from "../store.ts";
@@ -32,7 +33,8 @@ export function Rerun({ runId }: { readonly runId: string }) {
     void rpc<object | null>("recorded", { runId }).then(
       (event) => {
         recorded.value = event;
-        text.value = JSON.stringify(event, undefined, 2);
+        // SECURITY: here, too, nothing obeys what a person could not see. test/cli/console/project-tools.test.ts
+        text.value = escapeInJson(JSON.stringify(event, undefined, 2));
       },
       () => undefined,
     );

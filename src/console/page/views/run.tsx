@@ -63,12 +63,13 @@ export function Run({ id }: { readonly id: string }) {
 type Shown = ExplainedRun & ToolBlame;
 
 function Found({ run, why, advice, budgets, profile, memory }: Shown) {
-  const { hook, decision, reason, runId, at, wallMs, activateMs, calls, logs, event, context, result } = run;
+  const { hook, toolName, decision, reason, runId, at, wallMs, activateMs, calls, logs, event, context, result } = run;
   return (
     <div class="view run">
       <header class="run-head">
         <h1>
-          <T text={hook} /> <Badge word={wallMs === undefined ? "running" : (decision ?? "aborted")} />
+          <T text={hook} /> {toolName !== undefined && <code class="tool">{<T text={toolName} max={120} />}</code>}{" "}
+          <Badge word={wallMs === undefined ? "running" : (decision ?? "aborted")} />
         </h1>
         <p class="why">
           <T text={why} />
@@ -103,6 +104,15 @@ function Found({ run, why, advice, budgets, profile, memory }: Shown) {
             ) : (
               "No plugin was called."
             )}
+          </p>
+        )}
+        {calls.length > 0 && (
+          <p class="scale quiet" aria-hidden="true">
+            <span>
+              <b>0</b>
+              <b>{ms(lengthOf(run) / 2)}</b>
+              <b>{ms(lengthOf(run))}</b>
+            </span>
           </p>
         )}
         <ol class="waterfall">
@@ -186,10 +196,11 @@ function Call({
   readonly step: Step | undefined;
   readonly budget: ExplainedRun["budgets"][number] | undefined;
 }) {
-  const { plugin, status, wallMs, cpuMs, startMs, error, priority, lane, attempt, ignored } = call;
+  const { plugin, status, wallMs, cpuMs, startMs, error, priority, lane, attempt, batch, ignored } = call;
+  const others = run.calls.filter((one) => one !== call && batch !== undefined && one.batch === batch).map((one) => one.plugin);
   const isDecider = plugin === run.by;
   const isOpen = useSignal(isDecider || error !== undefined);
-  const whole = Math.max(run.wallMs ?? 0, ...run.calls.map((one) => (one.startMs ?? 0) + one.wallMs), 0.001);
+  const whole = lengthOf(run);
   return (
     <li class={isOpen.value ? "open" : ""}>
       <button class="bar" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
@@ -227,7 +238,10 @@ function Call({
               ["used", `${ms(wallMs)}${limit(budget?.wallMs)}, CPU ${ms(cpuMs)}${limit(budget?.cpuMs)}`],
               [
                 "when",
-                `${startMs === undefined ? "not called" : `from ${ms(startMs)}`}, priority ${priority}${lane === undefined ? "" : `, lane ${lane}`}${attempt === 2 ? ", made twice: the process of the first was lost" : ""}`,
+                <T
+                  key="w"
+                  text={`${startMs === undefined ? "not called" : `from ${ms(startMs)}`}, priority ${priority}${lane === undefined ? "" : `, lane ${lane}`}${others.length > 0 ? `, in one batch with ${others.join(", ")}` : ""}${attempt === 2 ? ", made twice: the process of the first was lost" : ""}`}
+                />,
               ],
               step?.changed && ["changed", <T key="c" text={`${step.changed.join(", ")}, for the plugins after it`} />],
               ignored && ["ignored", <T key="i" text={`${ignored.join(", ")}: the hook has no such field`} />],
@@ -242,6 +256,11 @@ function Call({
       )}
     </li>
   );
+}
+
+/** Of its waterfall, in milliseconds. */
+function lengthOf({ wallMs = 0, calls }: RunDetail): number {
+  return Math.max(wallMs, ...calls.map(({ startMs = 0, wallMs: took }) => startMs + took), 0.001);
 }
 
 function limit(budget: { readonly value: number; readonly origin: string } | undefined): string {

@@ -70,10 +70,10 @@ function matcher({ find = "", decision = "", hook = "", plugin = "" }: Readonly<
   return (run) => {
     if (hook !== "" && run.hook !== hook) return false;
     if (decision === "trouble" ? !isTrouble(run) : decision !== "" && run.decision !== decision) return false;
-    if (plugin !== "" && !run.calls.some((call) => call.plugin === plugin)) return false;
-    return (
-      text === "" || `${run.runId} ${run.hook} ${run.by ?? ""} ${run.reason ?? ""} ${run.chain.path.join(" ")}`.toLowerCase().includes(text)
-    );
+    // A run in flight has no calls yet, but plugins that are called.
+    if (plugin !== "" && !run.calls.some((call) => call.plugin === plugin) && !run.plugins?.includes(plugin)) return false;
+    const { runId, toolName = "", by = "", reason = "", chain } = run;
+    return text === "" || `${runId} ${run.hook} ${toolName} ${by} ${reason} ${chain.path.join(" ")}`.toLowerCase().includes(text);
   };
 }
 

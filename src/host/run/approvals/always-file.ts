@@ -3,7 +3,7 @@
  * A change is written at once and atomically, on the gateway's thread: it is rare and small, and the process may die the next moment.
  * Several hosts may share the folder, so a reader looks whether the file has changed: what one host revokes, none uses any more.
  */
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { LIMITS } from "../../../protocol/limits.ts";
@@ -55,16 +55,25 @@ export class AlwaysFile {
     }
   }
 
-  write(always: readonly StoredAlways[]): void {
+  /**
+   * False: another host has written since `changed` was last called; nothing was written, and the change is to be made anew.
+   * SECURITY: or what it has revoked would come back. test/host/run/approvals/always-file.test.ts
+   */
+  write(always: readonly StoredAlways[]): boolean {
     try {
       mkdirSync(dirname(this.path), { recursive: true });
       const temporary = `${this.path}.${process.pid}.tmp`;
       writeFileSync(temporary, `${JSON.stringify({ version: VERSION, always }, undefined, 2)}\n`, { mode: 0o600 });
+      if (this.#look() !== this.#mark) {
+        rmSync(temporary);
+        return false;
+      }
       renameSync(temporary, this.path);
       this.#mark = this.#look();
     } catch (error) {
       this.#logger.error({ path: this.path, err: error }, "what was allowed always cannot be written: it ends with this host");
     }
+    return true;
   }
 
   #look(): string {

@@ -41,19 +41,19 @@ export class ApprovalMemory {
     const key = keyOf(approval);
     const known = this.#approvals.get(key);
     if (!known || known.bundle === bundle) return known !== undefined;
-    this.#approvals.delete(key);
-    this.#write();
+    this.#change(() => this.#approvals.delete(key));
     return false;
   }
 
   add(approval: RememberedApproval, bundle: string): void {
-    this.#refresh();
     const key = keyOf(approval);
-    this.#approvals.delete(key);
-    this.#approvals.set(key, { approval, bundle, at: Date.now() });
-    // Past the bound the oldest is asked again.
-    if (this.#approvals.size > LIMITS.approval.always) this.#approvals.delete(this.#approvals.keys().next().value!);
-    this.#write();
+    this.#change(() => {
+      this.#approvals.delete(key);
+      this.#approvals.set(key, { approval, bundle, at: Date.now() });
+      // Past the bound the oldest is asked again.
+      if (this.#approvals.size > LIMITS.approval.always) this.#approvals.delete(this.#approvals.keys().next().value!);
+      return true;
+    });
   }
 
   list(): RememberedApproval[] {
@@ -63,11 +63,20 @@ export class ApprovalMemory {
 
   /** True: there was something to forget. */
   revoke(revoked: RevokedApproval): boolean {
-    this.#refresh();
-    let found = false;
-    for (const [key, { approval }] of this.#approvals) if (isMeant(revoked, approval)) found = this.#approvals.delete(key);
-    if (found) this.#write();
-    return found;
+    return this.#change(() => {
+      let found = false;
+      for (const [key, { approval }] of this.#approvals) if (isMeant(revoked, approval)) found = this.#approvals.delete(key);
+      return found;
+    });
+  }
+
+  /** Made anew if another host writes at the same moment. `make` says whether there was something to change; so does the result. */
+  #change(make: () => boolean): boolean {
+    do {
+      this.#refresh();
+      if (!make()) return false;
+    } while (!this.#write());
+    return true;
   }
 
   /** Another host with the same state folder may have written meanwhile. */
@@ -81,8 +90,9 @@ export class ApprovalMemory {
     }
   }
 
-  #write(): void {
-    this.#file?.write(
+  #write(): boolean {
+    if (!this.#file) return true;
+    return this.#file.write(
       Array.from(
         this.#approvals.values(),
         ({ approval: { agentId, scope, matcher, pluginId, toolName, title }, bundle, at }): StoredAlways => ({

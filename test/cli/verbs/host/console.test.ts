@@ -14,7 +14,7 @@ import { served } from "../../../support/serve.ts";
 
 const main = join(import.meta.dirname, "../../../../src/cli/main.ts");
 
-it("serves the page of the host that runs here, and leaves nothing behind", async () => {
+it("serves the page of the host that runs here, and leaves nothing behind but the token of its metrics", async () => {
   const dir = folder({ "creel.json": `{ "stateDir": "state" }` });
   await using server = await served({ plugins: [plugin("guard", `api.on("before_tool_call", () => {});`)] });
   const args = ["-C", "source", main, "console", "--json", "--socket", server.socket];
@@ -39,7 +39,7 @@ it("serves the page of the host that runs here, and leaves nothing behind", asyn
   );
   const ended = once(child, "exit");
   child.kill("SIGTERM");
-  expect([await ended, existsSync(ready.tokenFile)]).toEqual([[0, null], false]);
+  expect([await ended, existsSync(ready.tokenFile)]).toEqual([[0, null], true]);
 });
 
 it("without a host, says which socket of which state folder it looked at; a port that is none is a mistake", async () => {

@@ -50,7 +50,7 @@ it("explain shows when each call began, in which lane, the whole time and the lo
     expect(out).toMatch(/^Logs\n {2}\d\d:\d\d:\d\d +guard info: looked at exec$/m);
     const { live } = JSON.parse((await creel("explain", runId, "--json")).out) as { live: object };
     const { wallMs } = (await server.host.runDetail(runId))!;
-    expect(live).toMatchObject({ wallMs, caused: [], calls: [{ startMs: expect.any(Number), lane: 0, attempt: 1 }] });
+    expect(live).toMatchObject({ wallMs, caused: [], calls: [{ startMs: expect.any(Number), lane: 0, attempt: 1, batch: 1 }] });
     expect(out.replaceAll(/\s+/g, " ")).toContain(advice);
     expect(out).not.toContain("creel disable");
   }
@@ -62,13 +62,19 @@ it("explain names the runs of the chain, and that a call was made twice", () => 
   const budget = { wallMs: { value: 1, origin: "o" }, cpuMs: { value: 1, origin: "o" } };
   const call = { plugin: "a", priority: 0, status: "ok", wallMs: 1, cpuMs: 1, budget } as const;
   const base = { v: 1, at: "2026-01-01", host: "h1", pid: 1, kind: "run", runId: "h1-2", hook: "x", decision: "pass", failure: "open" };
-  const live = { wallMs: 5, causedBy: "h1-1", caused: ["h1-3", "h1-4"], logs: [], calls: [{ startMs: 2, lane: 1, attempt: 2 }] };
+  const live = { wallMs: 5, causedBy: "h1-1", caused: ["h1-3", "h1-4"], logs: [], calls: [{ startMs: 2, lane: 1, attempt: 2, batch: 1 }] };
   const terminal = { width: 120, line: (text = "") => void lines.push(text), paint: (_: unknown, text: string) => text };
-  explainPage({ ...base, chain, calls: [call] } as never, "w", [], [], terminal, live);
+  const others = [
+    { startMs: 3, lane: 1, attempt: 1, batch: 1 },
+    { startMs: 4, lane: 1, attempt: 1, batch: 2 },
+  ];
+  const calls = [call, { ...call, plugin: "b" }, { ...call, plugin: "c" }];
+  explainPage({ ...base, chain, calls } as never, "w", [], [], terminal, { ...live, calls: [...live.calls, ...others] });
   const text = lines.join("\n");
   expect(text).toContain("a:before_tool_call, starting with h1-1, last h1-1");
   expect(text).toMatch(/caused +h1-3, h1-4/);
-  expect(text).toContain("in lane 1, made twice: the process of the first was lost");
+  expect(text).toContain("in lane 1, in one batch with b, made twice: the process of the first was lost");
+  expect(text).toContain("4.00 ms after the run, in lane 1\n");
 });
 
 it("inspect falls back to the host that runs, for a plugin of creel.json, and says so; one that nobody knows is refused", async () => {
