@@ -36,7 +36,7 @@ describe.skipIf(noNats !== undefined)("a fleet that fails", () => {
         // The budget of a gate, and the way.
         expect(found.slowestMs).toBeLessThan(15_000);
         // Each begins with a whole fleet.
-        await sleep(2_500);
+        if (found.byPolicy + found.second > 0) await sleep(2_500);
       },
     );
   });

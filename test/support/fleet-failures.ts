@@ -15,7 +15,7 @@ import { openHost } from "creel";
 import type { Host, PluginSpec } from "creel";
 import { makeSigningKey } from "../../src/fleet/control/signature.ts";
 import type { FleetSettings } from "../../src/fleet/settings.ts";
-import { KeptEvents, teller } from "./kept-events.ts";
+import { KeptEvents, teller, TELLERS } from "./kept-events.ts";
 import type { EventFigures } from "./kept-events.ts";
 import { keysOf, Nats } from "./nats.ts";
 import type { Keys } from "./nats.ts";
@@ -34,10 +34,19 @@ function guard(origin: string): PluginSpec {
         if (params.n % 2 === 1) return { block: true, blockReason: "odd, attempt " + (ctx.attempt ?? 1) };
         return { params: { ...params, attempt: ctx.attempt ?? 1 } };
       });
-      ${teller(origin)}
+      ${teller(origin, 0)}
     };`,
     grants: { fetch: [origin] },
   };
+}
+
+function tellers(origin: string): PluginSpec[] {
+  const others = Array.from({ length: TELLERS - 1 }, (_, at) => at + 1);
+  return others.map((share) => ({
+    id: `teller-${share}`,
+    source: `export default (api) => { ${teller(origin, share)} };`,
+    grants: { fetch: [origin] },
+  }));
 }
 
 export interface Figures extends EventFigures {
@@ -174,7 +183,8 @@ export class Fleet implements AsyncDisposable {
     };
     const skewMs = this.#options.skewMs?.[name] ?? 0;
     const more = { durable: ["session:end"], skewMs };
-    this.#children.set(name, await startHostProcess(join(this.#root, name), settings, [guard(this.events.origin)], more));
+    const { origin } = this.events;
+    this.#children.set(name, await startHostProcess(join(this.#root, name), settings, [guard(origin), ...tellers(origin)], more));
   }
 
   /** Where the host listens for gateways of its own machine. */
