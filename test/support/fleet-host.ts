@@ -28,7 +28,7 @@ const config = {
   ...(input.durable && { hooks: { durable: input.durable } }),
 };
 const { socket, plugins, isolation = "thread" } = input;
-const served = await serve({ socket, isolation, lanes: 1, plugins, logger, config });
+const served = await serve({ socket, isolation, lanes: 1, plugins, logger, config, isFleet: true });
 const settings: FleetSettings = { ...input.settings, ca: undefined, signingKey: undefined, seed: Buffer.from(input.settings.seed) };
 await Member.join({ settings, served, state: openState(input.stateDir), config, creel: "0.0.0", logger });
 writeSync(1, "ready\n");

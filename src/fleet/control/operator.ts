@@ -150,6 +150,11 @@ export class Operator implements AsyncDisposable {
     return this.#bus.makeLog(LOGS.quarantine, [SUBJECTS.quarantine("*"), SUBJECTS.release], replicas, LIMITS.fleet.quarantineDays);
   }
 
+  /** Where hosts say who runs a cron or a service. */
+  async makeDuties(replicas: number): Promise<void> {
+    await this.#bus.makeBucket(BUCKETS.duties, replicas);
+  }
+
   /** On all hosts, also those that are away now. */
   async release(plugin: string): Promise<Answered[]> {
     const kept = await this.#bus
