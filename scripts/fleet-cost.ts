@@ -1,9 +1,9 @@
 /**
- * What a gate costs its gateway when a host of a fleet judges it over NATS, against the same host over its socket (`openHost({ connect })`) and
+ * What a gate costs when a host of a fleet judges it over NATS, against the same host over its socket (`openHost({ connect })`) and
  * against a host in the gateway. One run, in turns, so that load on the machine hits all of them; p50 in µs, one call after the other and after
- * a rest of 5 ms. Fails if NATS takes more than three times as long as the socket. `node -C source scripts/fleet-cost.ts`
+ * a rest of 5 ms; and, on Linux, processor time per gate with 64 in flight, by process: scripts/fleet-capacity.ts takes that of the host. Fails if NATS takes more than three times as long as the socket. `node -C source scripts/fleet-cost.ts`
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,6 +17,8 @@ const ROUNDS = 20;
 const BURST = 100;
 const RESTED = 10;
 const MOST = 3;
+const FLIGHT = 64;
+const MANY = 20_000;
 
 if (noNats !== undefined) throw new Error(noNats);
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -66,9 +68,45 @@ const rows = Object.entries(times).map(([name, { burst, rested }]) => ({
 }));
 console.table(rows);
 const ratio = (of: "burst" | "rested"): number => at(times.nats![of], 0.5) / at(times.connect![of], 0.5);
-console.log(`NATS / connect, p50: burst ${ratio("burst").toFixed(2)}, rested ${ratio("rested").toFixed(2)}; load ${loadavg()[0]!.toFixed(1)}`);
+console.log(
+  `NATS / connect, p50: burst ${ratio("burst").toFixed(2)}, rested ${ratio("rested").toFixed(2)}; load ${loadavg()[0]!.toFixed(1)}`,
+);
+if (process.platform === "linux") {
+  const used: Record<string, Record<string, string>> = {};
+  for (const [name, host] of Object.entries(hosts)) used[name] = await processorTime(name, host);
+  console.log(`processor time per gate, µs, ${FLIGHT} in flight:`);
+  console.table(used);
+}
 for (const host of Object.values(hosts)) await host.close();
 child.kill("SIGKILL");
 await nats[Symbol.asyncDispose]();
 rmSync(root, { recursive: true, force: true });
 process.exit(Math.max(ratio("burst"), ratio("rested")) > MOST ? 1 : 0);
+
+/** Of every process that takes part. */
+async function processorTime(name: string, host: Host): Promise<Record<string, string>> {
+  const pids: Record<string, readonly number[]> = {
+    gateway: [process.pid],
+    ...(name === "nats" && { "nats-server": [nats.pid()] }),
+    ...(name !== "embedded" && { host: [child.pid!] }),
+    sandbox: host.pids(),
+  };
+  const before = Object.entries(pids).map(([who, all]) => [who, all.reduce((sum, pid) => sum + ticksOf(pid), 0)] as const);
+  let left = MANY;
+  await Promise.all(
+    Array.from({ length: FLIGHT }, async () => {
+      while (left-- > 0) await call(host);
+    }),
+  );
+  // A tick is a hundredth of a second.
+  const perGate = (who: string, ticks: number): number =>
+    ((pids[who]!.reduce((sum, pid) => sum + ticksOf(pid), 0) - ticks) * 10_000) / MANY;
+  return Object.fromEntries(before.map(([who, ticks]) => [who, perGate(who, ticks).toFixed(1)]));
+}
+
+function ticksOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}

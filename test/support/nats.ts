@@ -130,6 +130,10 @@ export class Nats implements AsyncDisposable {
     }
   }
 
+  pid(at = 0): number {
+    return this.#running[at]!.pid!;
+  }
+
   /** Where a server keeps its streams. */
   storeOf(at = 0): string {
     return this.#places[at]!.dir;
