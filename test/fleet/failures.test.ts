@@ -65,10 +65,14 @@ describe.skipIf(noNats !== undefined)("a fleet that fails", () => {
     expect(acknowledged).toBeGreaterThan(100);
   });
 
-  it.skipIf(!hasTmpfs)("the same with a server whose disk was full, and that was killed then (needs root)", { timeout: 120_000 }, async () => {
-    const { acknowledged, refused, ...found } = await diskFull();
-    expect(found).toMatchObject({ lost: 0, twice: 0 });
-    expect(refused).toBeGreaterThan(0);
-    expect(acknowledged).toBeGreaterThan(100);
-  });
+  it.skipIf(!hasTmpfs)(
+    "the same with a server whose disk was full, and that was killed then (needs root)",
+    { timeout: 120_000 },
+    async () => {
+      const { acknowledged, refused, ...found } = await diskFull();
+      expect(found).toMatchObject({ lost: 0, twice: 0 });
+      expect(refused).toBeGreaterThan(0);
+      expect(acknowledged).toBeGreaterThan(100);
+    },
+  );
 });

@@ -155,6 +155,17 @@ export class Operator implements AsyncDisposable {
     await this.#bus.makeBucket(BUCKETS.duties, replicas);
   }
 
+  /** False: crons and services run on every host. */
+  hasDuties(): Promise<boolean> {
+    return this.#bus
+      .bucket(BUCKETS.duties)
+      .then((bucket) => bucket.replicas())
+      .then(
+        () => true,
+        () => false,
+      );
+  }
+
   /** On all hosts, also those that are away now. */
   async release(plugin: string): Promise<Answered[]> {
     const kept = await this.#bus
