@@ -13,7 +13,7 @@ export interface LeaseOptions {
   readonly bucket: () => Promise<Bucket | undefined>;
   readonly key: string;
   readonly holder: string;
-  /** Nobody here serves any more, and the entry was given back. */
+  /** Nobody here serves any more: this lease ends. */
   readonly left: () => void;
 }
 
@@ -57,8 +57,9 @@ export class Lease {
       await this.#look().catch(() => {});
       await sleep(LIMITS.fleet.renewMs, undefined, { signal, ref: false }).catch(() => {});
     }
-    await this.#giveBack().catch(() => {});
+    // Whoever serves from now on has a lease of its own.
     this.#options.left();
+    await this.#giveBack().catch(() => {});
   }
 
   async #look(): Promise<void> {
@@ -70,8 +71,8 @@ export class Lease {
     const said = found && read(leaseEntry, Buffer.from(found.bytes).toString());
     const isFree = !said || said.holder === holder || said.holder === "";
     if (found && !isFree) {
-      if (this.#other?.revision !== found.revision) this.#other = { revision: found.revision, sinceMs: beganMs };
-      // SECURITY: not the entry's own time: clocks of hosts differ. test/fleet/duties.test.ts
+      // From when it was read, not from when that began: the holder may have written it meanwhile, and counts from there.
+      if (this.#other?.revision !== found.revision) this.#other = { revision: found.revision, sinceMs: performance.now() };
       if (beganMs - this.#other.sinceMs < LIMITS.fleet.leaseMs) return this.#release();
     }
     const written = await bucket.put(key, Buffer.from(JSON.stringify({ holder, at: Date.now() })), found?.revision ?? 0);

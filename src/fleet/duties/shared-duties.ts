@@ -30,6 +30,7 @@ export class FleetDuties implements SharedDuties {
   readonly #leases = new Map<string, Lease>();
   #bucket: Promise<Bucket | undefined> | undefined;
   #isTold = false;
+  #isClosed = false;
 
   constructor(options: FleetDutiesOptions) {
     this.#options = options;
@@ -47,9 +48,12 @@ export class FleetDuties implements SharedDuties {
 
   serve(plugin: string, assigned: (isMine: boolean) => void): () => void {
     const { name, run } = this.#options;
+    if (this.#isClosed) return () => {};
     let lease = this.#leases.get(plugin);
     if (!lease) {
-      const left = (): void => void this.#leases.delete(plugin);
+      const left = (): void => {
+        this.#leases.delete(plugin);
+      };
       lease = new Lease({ bucket: () => this.#open(), key: `service.${digest(plugin)}`, holder: `${name}/${run}`, left });
       this.#leases.set(plugin, lease);
     }
@@ -58,6 +62,7 @@ export class FleetDuties implements SharedDuties {
 
   /** Other hosts need not wait until its leases have run out. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([...this.#leases.values()].map((lease) => lease.close()));
   }
 
