@@ -144,8 +144,8 @@ export class Nats implements AsyncDisposable {
     for (const [at, { monitor }] of this.#places.entries()) {
       if (this.#running[at] === undefined) continue;
       const response = await fetch(`http://127.0.0.1:${monitor}/jsz?accounts=1&streams=1`).catch(() => undefined);
-      const { account_details: accounts } = (await response?.json().catch(() => undefined)) as Jsz;
-      for (const { stream_detail: streams = [] } of accounts ?? [])
+      const said = (await response?.json().catch(() => undefined)) as Jsz | undefined;
+      for (const { stream_detail: streams = [] } of said?.account_details ?? [])
         for (const { name, cluster } of streams) if (name === log && cluster?.leader) return Number(cluster.leader.slice(1));
     }
     return undefined;
