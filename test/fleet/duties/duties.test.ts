@@ -9,8 +9,9 @@ import { FleetDuties } from "../../../src/fleet/duties/shared-duties.ts";
 import { makeSigningKey } from "../../../src/fleet/control/signature.ts";
 import { Operator } from "../../../src/fleet/control/operator.ts";
 import { connectNats } from "../../../src/fleet/nats.ts";
+import { accountsConfig } from "../../../src/fleet/permissions.ts";
 import { BUCKETS } from "../../../src/fleet/subjects.ts";
-import type { Occurrence } from "../../../src/host/duties.ts";
+import type { Claimed, Occurrence } from "../../../src/host/duties.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { folder } from "../../support/files.ts";
 import { startHostProcess } from "../../support/fleet-failures.ts";
@@ -23,6 +24,15 @@ const NAMES = ["one", "two", "three"];
 const occurrence: Occurrence = { plugin: "p", id: "daily", pattern: "0 0 * * *", timezone: null, due: 1_000 };
 
 const dutiesOf = (bus: Bus, name: string, run = "r1") => new FleetDuties({ bus, name, run, logger: silent });
+
+/** As the scheduler does: again, while nobody can say. */
+async function claimed(duties: FleetDuties, wanted: Occurrence): Promise<Claimed> {
+  for (;;) {
+    const said = await duties.claim(wanted);
+    if (said !== "unknown") return said;
+    await sleep(100);
+  }
+}
 
 describe.skipIf(noNats !== undefined)("what plugins do without being called", () => {
   const keys = Object.fromEntries(NAMES.map((name) => [name, keysOf(name, "host")]));
@@ -74,6 +84,40 @@ describe.skipIf(noNats !== undefined)("what plugins do without being called", ()
     await expect.poll(() => second.claim({ ...occurrence, due: 5_000 }), { timeout: 10_000 }).toBe("unknown");
     await nats.restart();
     await expect.poll(() => second.claim({ ...occurrence, due: 5_000 }), { timeout: 10_000 }).toBe("mine");
+  });
+
+  it("of three servers the leader is killed: each time of a cron is still one host's", { timeout: 90_000 }, async () => {
+    await using cluster = await Nats.start({ acme: [...Object.values(keys), boss] }, 3);
+    await using maker = await Operator.listen(await connectNats(cluster.accessOf(boss)));
+    const made = () =>
+      maker.makeDuties(3).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(made, { timeout: 60_000 }).toBe(true);
+    const own = await Promise.all(NAMES.map(async (name) => connectNats(cluster.accessOf(keys[name]!))));
+    const all = own.map((bus, at) => dutiesOf(bus, NAMES[at]!));
+    for (let due = 1; due <= 30; due++) {
+      const claiming = all.map((duties) => claimed(duties, { ...occurrence, due }));
+      if (due === 10) await cluster.kill((await cluster.leaderOf("KV_creel_duties"))!);
+      expect((await Promise.all(claiming)).toSorted()).toEqual(["mine", "taken", "taken"]);
+    }
+    for (const bus of own) await bus.close();
+  });
+
+  it("is done by each host if the server's accounts are of an earlier version", async () => {
+    const { member } = keys.one!;
+    const accounts = accountsConfig({ accounts: { acme: [member] } }).replace(
+      /"[^"]*creel_duties[^"]*", ?|, "[^"]*creel_duties[^"]*"/g,
+      "",
+    );
+    expect(accounts).not.toContain("duties");
+    await using earlier = await Nats.withAccounts(accounts, 1);
+    const bus = await connectNats(earlier.accessOf(keys.one!));
+    const { logger, lines } = recorder();
+    expect(await new FleetDuties({ bus, name: "one", run: "r1", logger }).claim(occurrence)).toBe("mine");
+    expect(lines.filter(({ message }) => message.includes("creel fleet keys"))).toHaveLength(1);
+    await bus.close();
   });
 
   it(
