@@ -15,6 +15,7 @@ import type { Bus } from "./bus.ts";
 import { Shipper } from "./audit/shipper.ts";
 import { Control } from "./control/control.ts";
 import { Steward } from "./control/steward.ts";
+import { FleetDuties } from "./duties/shared-duties.ts";
 import { SharedQuarantine } from "./blame/shared-quarantine.ts";
 import type { Here } from "./messages.ts";
 import { connectNats } from "./nats.ts";
@@ -24,7 +25,7 @@ import { SUBJECTS } from "./subjects.ts";
 
 export interface MemberOptions {
   readonly settings: FleetSettings;
-  readonly served: Pick<Served, "host" | "callbacks">;
+  readonly served: Pick<Served, "host" | "callbacks" | "duties">;
   readonly state: State;
   readonly config: CreelConfig;
   readonly creel: string;
@@ -44,6 +45,7 @@ export class Member implements AsyncDisposable {
   #leave: (() => void)[] = [];
   #shared: SharedQuarantine | undefined;
   #shipper: Shipper | undefined;
+  #duties: FleetDuties | undefined;
   #stopRuns: (() => Promise<void>) | undefined;
   /** How often what gateways know of the host has changed. */
   #state = 0;
@@ -136,6 +138,8 @@ export class Member implements AsyncDisposable {
     await this.#steward.look();
     await this.#shared.look();
     this.#shipper?.open();
+    this.#duties = new FleetDuties({ bus, name: settings.name, run: host.id, logger });
+    served.duties?.join(this.#duties);
     this.#say();
     logger.info({ name: settings.name, server: bus.server.name, version: bus.server.version }, "joined the fleet");
   }
@@ -192,6 +196,7 @@ export class Member implements AsyncDisposable {
     await this.#joining;
     await this.#stopRuns?.();
     for (const leave of this.#leave) leave();
+    await this.#duties?.close();
     await this.#shared?.close();
     await this.#shipper?.close();
     await this.#steward?.close();

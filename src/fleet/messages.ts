@@ -67,6 +67,12 @@ export const answer = z.union([
 
 export const controlRequest = z.object({ method: z.string().max(64), params: z.unknown().optional() });
 
+/** Of a cron: the last time that a host runs or has run, and which. */
+export const claimed = z.object({ host: text, due: z.number() });
+
+/** Of a plugin's services: which host, and which life of it. Empty: none. `at` is for people who look. */
+export const leaseEntry = z.object({ holder: text, at: z.number() });
+
 /** What is installed, by the digest of each entry. */
 export const index = z.strictObject({
   version: z.literal(1),

@@ -37,6 +37,8 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
         SUBJECTS.audit(name),
         SUBJECTS.quarantine(name),
         SUBJECTS.ask("*", name),
+        // Who runs a cron or a service: the one thing that hosts write together.
+        `$KV.${BUCKETS.duties}.>`,
         ...reads,
       ],
       subscribe: [

@@ -3,7 +3,7 @@
  * subjects, and the server's permissions (permissions.ts) hold it to those. It has no dot, star or angle bracket
  * (protocol/config/fleet.ts), so it cannot widen a subject.
  */
-export const BUCKETS = { lock: "creel_lock", bundles: "creel_bundles" } as const;
+export const BUCKETS = { lock: "creel_lock", bundles: "creel_bundles", duties: "creel_duties" } as const;
 
 /** What hosts append to, and operators read. */
 export const LOGS = { audit: "creel_audit", quarantine: "creel_quarantine" } as const;

@@ -84,7 +84,7 @@ export function compose(options: HostOptions) {
   const registry = new Registry(hooks, options.hasInternal, callCounts, options.durable);
   const functions = new Functions({ callCounts, run: (...call) => runs.callFunction(...call) });
   const functionCalls = new FunctionCalls(functions, logger);
-  const pluginServices = new PluginServices(functions, logger);
+  const pluginServices = new PluginServices(functions, logger, options.duties);
   const { telemetry } = options;
   const tracing = telemetry && new Tracing(telemetry.api, id, telemetry.options, (plugin, index) => functions.nameOf(plugin, index));
   const breaker = new Breaker({
@@ -147,7 +147,15 @@ export function compose(options: HostOptions) {
     emit: (hook, event) => (durable?.takes(hook) ? void durable.emit(hook, event) : runs.emit(hook, event)),
   });
   const kv = new Kv({ stateDir, causes, logger, shared: stores.kv, seeds: options.kvSeeds, ...(clock && { now: clock.now }) });
-  const schedule = new Schedule({ stores, causes, logger, functions, plugins: () => plugins.list(), ...(clock && { clock }) });
+  const schedule = new Schedule({
+    stores,
+    causes,
+    logger,
+    functions,
+    plugins: () => plugins.list(),
+    duties: options.duties,
+    ...(clock && { clock }),
+  });
   events.on("plugin", () => schedule.look());
   events.on("quarantine", () => schedule.look());
   const volumes = new Volumes({

@@ -2,6 +2,7 @@
 import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import type { AuditSettings } from "./audit/audit.ts";
 import type { PluginEntry } from "../protocol/config/config.ts";
+import type { Duties } from "./duties.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { Plugin } from "./plugins/plugin.ts";
 import type { RecordSettings } from "./record/recorder.ts";
@@ -51,6 +52,8 @@ export interface HostOptions {
   readonly sharedKv?: SharedKv | undefined;
   /** The key of causes that all hosts of a fleet can read; undefined: only this host can. */
   readonly causeKey?: Uint8Array | undefined;
+  /** What plugins do without being called is shared with other hosts; undefined: this host does all of it. */
+  readonly duties?: Duties | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */

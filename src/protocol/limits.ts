@@ -712,6 +712,8 @@ export const LIMITS = {
      * jobs.
      */
     jobLookMs: 60_000,
+    /** A host of a fleet that cannot ask whose a cron is asks again after this. */
+    claimAgainMs: 1_000,
   },
   /** SQLite files of the host. */
   storage: {
@@ -869,6 +871,10 @@ export const LIMITS = {
     /** How often a host ships new lines of its audit log, and how many bytes of them in one message: one line fits, whatever is escaped in it. */
     shipMs: 1_000,
     shipBytes: 512 * 1024,
+    /** The host that serves a plugin's services says so every second; after five without that another takes over, and the first gives up one earlier. */
+    renewMs: 1_000,
+    leaseMs: 5_000,
+    leaseMarginMs: 1_000,
     auditDays: 90,
     quarantineDays: 3_650,
     /** Part of a bundle in one message: below the 1 MB that a server accepts unless told otherwise. */

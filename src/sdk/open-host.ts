@@ -94,6 +94,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     stateDir,
     sharedKv,
     causeKey,
+    duties: inner.duties,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
     clock: inner.clock,

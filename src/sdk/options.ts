@@ -8,6 +8,7 @@ import type { RequestApproval } from "../host/run/approvals/approvals.ts";
 import { readSecrets } from "../host/services/secrets/secrets.ts";
 import type { KvSeeds, SharedKv } from "../host/services/kv/kv.ts";
 import type { Secrets } from "../host/services/secrets/secrets.ts";
+import type { Duties } from "../host/duties.ts";
 import type { ManualClock } from "../host/manual-clock.ts";
 import type { InspectOptions } from "../host/inspect/inspector.ts";
 import type { InspectSession } from "../host/inspect/session.ts";
@@ -151,6 +152,8 @@ export interface InnerOptions extends FinderInner {
   /** For tests: wraps the function that starts sandbox processes. */
   readonly units?: (start: StartUnit, walls: WallsPlan) => StartUnit;
   readonly lanesPerUnit?: number;
+  /** Of `creel serve --fleet`: what it shares with other hosts. */
+  readonly duties?: Duties | undefined;
   /** Was started before the host's code was loaded. */
   readonly first?: FirstUnit | undefined;
   /** With `inspect`: a debugger of this process, instead of an address where one connects. */

@@ -9,6 +9,7 @@ import { defaultLogger } from "../host/report/log.ts";
 import type { Logger } from "../host/report/log.ts";
 import { readConfig, stateDirOf } from "../discovery/config-file.ts";
 import { openHostWith } from "../sdk/open-host.ts";
+import { Duties } from "../host/duties.ts";
 import type { CoreHost } from "../host/host.ts";
 import type { OpenOptions } from "../sdk/options.ts";
 import { Connection } from "./connection.ts";
@@ -23,22 +24,27 @@ export interface ServeOptions extends Omit<OpenOptions, "gateway" | "connect" | 
   readonly socket: string;
   /** The port for HTTP hooks of other agents, on loopback. Undefined: none; 0: any free one. */
   readonly http?: number;
+  /** It will join a fleet: crons and services of plugins wait until it has. */
+  readonly isFleet?: boolean;
 }
 
 export interface Served extends AsyncDisposable {
   readonly host: CoreHost;
   /** Who can be asked about sessions and approvals. */
   readonly callbacks: Callbacks;
+  /** What it shares with the hosts of its fleet. */
+  readonly duties: Duties | undefined;
   readonly socket: string;
   readonly http: { readonly url: string; readonly tokenFile: string } | undefined;
   /** Stops accepting, lets calls in flight finish, closes the host, and removes the socket. */
   close(): Promise<void>;
 }
 
-export async function serve({ socket: path, http: port, ...options }: ServeOptions): Promise<Served> {
+export async function serve({ socket: path, http: port, isFleet = false, ...options }: ServeOptions): Promise<Served> {
   const socket = resolvePath(path);
   const logger = options.logger ?? defaultLogger();
   const callbacks = new Callbacks();
+  const duties = isFleet ? new Duties() : undefined;
   const connections = new Set<Connection>();
   let clients = 0;
   let host: CoreHost | undefined;
@@ -71,7 +77,7 @@ export async function serve({ socket: path, http: port, ...options }: ServeOptio
   ({ token } = bound);
   let http: HttpHooks | undefined;
   try {
-    host = await openHostWith({ ...options, logger, gateway: callbacks.functions }, {});
+    host = await openHostWith({ ...options, logger, gateway: callbacks.functions }, { duties });
     if (port !== undefined) http = await listenHttp({ port, socket, host, logger });
   } catch (error) {
     await host?.close();
@@ -98,7 +104,7 @@ export async function serve({ socket: path, http: port, ...options }: ServeOptio
     await bound.leave();
   };
   const close = (): Promise<void> => (closing ??= shut());
-  return { host: opened, callbacks, socket, http, close, [Symbol.asyncDispose]: close };
+  return { host: opened, callbacks, duties, socket, http, close, [Symbol.asyncDispose]: close };
 }
 
 /** Leaves a note for commands that change the installed plugins. A failure is logged only. */

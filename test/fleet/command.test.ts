@@ -1,5 +1,5 @@
 /** The commands of a fleet, as in docs/guides/fleet.md: keys, a cluster of three servers, hosts as processes of their own, one consent, one server killed. */
-// runs: creel fleet keys --host web-1 --host web-2 --operator ann --out keys
+// runs: creel fleet keys --host web-1 --host web-2 --host web-3 --operator ann --out keys
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -32,7 +32,21 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
   it("one consent, a line per host, a killed server, a healthy fleet", { timeout: 120_000 }, async () => {
     const root = folder({});
     const out = join(root, "keys");
-    const made = await creelHere("fleet", "keys", "--host", "web-1", "--host", "web-2", "--operator", "ann", "--out", out, "--json");
+    const made = await creelHere(
+      "fleet",
+      "keys",
+      "--host",
+      "web-1",
+      "--host",
+      "web-2",
+      "--host",
+      "web-3",
+      "--operator",
+      "ann",
+      "--out",
+      out,
+      "--json",
+    );
     const { operator } = JSON.parse(made.out) as { operator: string };
     expect((await creelHere("fleet", "keys", "--host", "web-1", "--operator", "ann", "--out", out)).code).toBe(1);
     await using nats = await Nats.withAccounts(readFileSync(join(out, "accounts.conf"), "utf8"), 3);
@@ -52,17 +66,18 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
       "",
       expect.stringContaining("change 1 is signed and stored, but no host of the fleet is there"),
     ]);
-    await Promise.all(["web-1", "web-2"].map((name) => serve(configOf(name), join(root, name, "s.sock"))));
+    await Promise.all(["web-1", "web-2", "web-3"].map((name) => serve(configOf(name), join(root, name, "s.sock"))));
     await putInstalled(join(root, "ann/state"), "second", "export default () => {};");
     const installed = await fleet("fleet", "push");
     expect(installed.out).toContain("✓ web-1 has change 2");
-    expect(installed.out).toContain("2 of 2 hosts follow change 2");
+    expect(installed.out).toContain("3 of 3 hosts follow change 2");
     expect(installed.code).toBe(0);
     await nats.kill(0);
     const rows = JSON.parse((await fleet("--fleet", "list", "--json")).out) as { host: string; plugins: object[] }[];
     expect(rows).toMatchObject([
       { host: "web-1", serial: 2, plugins: [{ id: "greeter" }, { id: "second" }] },
       { host: "web-2", serial: 2, plugins: [{ id: "greeter" }, { id: "second" }] },
+      { host: "web-3", serial: 2, plugins: [{ id: "greeter" }, { id: "second" }] },
     ]);
     expect((await fleet("--fleet", "inspect", "greeter")).out).toContain("web-2: ");
     await expect
@@ -75,7 +90,7 @@ describe.skipIf(noNats !== undefined)("the commands of a fleet", () => {
     const examined = async () =>
       JSON.parse((await fleet("fleet", "doctor", "--json")).out) as { isSound: boolean; checks: { what: string }[] };
     // Servers that have lost one of them choose a leader of the log, which takes seconds.
-    const ships = async () => (await examined()).checks.some(({ what }) => what === "2 of 2 hosts ship their audit log");
+    const ships = async () => (await examined()).checks.some(({ what }) => what === "3 of 3 hosts ship their audit log");
     await expect.poll(ships, { timeout: 60_000, interval: 500 }).toBe(true);
     const doctor = await examined();
     expect(doctor.isSound).toBe(true);

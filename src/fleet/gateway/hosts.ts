@@ -61,7 +61,7 @@ export class Hosts {
     const found: { readonly host: string; readonly rank: string }[] = [];
     for (const [host, known] of this.#known) {
       if (known.isLost || Math.max(known.heardMs, this.#connectedMs) < since) continue;
-      found.push({ host, rank: `${isBroken(known, hook) ? 1 : 0}${hash("sha1", `${host} ${session}`)}` });
+      found.push({ host, rank: `${isBroken(known, hook) ? 1 : 0}${rankOf(host, session)}` });
     }
     return found.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ host }) => host);
   }
@@ -88,6 +88,11 @@ export class Hosts {
       // It says twice a second that it is there, and is asked again then.
     }
   }
+}
+
+/** The lowest of all hosts judges the session. scripts/fleet-capacity.ts */
+export function rankOf(host: string, session: string): string {
+  return hash("sha1", `${host} ${session}`);
 }
 
 /** The part of a plugin's report that this file reads. Hosts are trusted by their gateways, and may be of another version. */

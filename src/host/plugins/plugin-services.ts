@@ -5,6 +5,7 @@
  */
 import { LIMITS } from "../../protocol/limits.ts";
 import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
+import type { Duties } from "../duties.ts";
 import type { Functions } from "../functions/functions.ts";
 import type { Logger } from "../report/log.ts";
 import type { Plugin } from "./plugin.ts";
@@ -28,11 +29,15 @@ export class PluginServices {
   readonly #logger: Logger;
   /** By plugin and service. Another load of the plugin replaces its entry; results of the earlier load are then ignored. */
   readonly #all = new Map<Plugin, Map<string, Running>>();
+  readonly #duties: Duties | undefined;
+  /** Of plugins with services, in a fleet: ends the wish to serve them. */
+  readonly #wishes = new Map<Plugin, () => void>();
   #isOpen = false;
 
-  constructor(functions: Functions, logger: Logger) {
+  constructor(functions: Functions, logger: Logger, duties?: Duties) {
     this.#functions = functions;
     this.#logger = logger;
+    this.#duties = duties;
   }
 
   /** The host is open. */
@@ -50,8 +55,17 @@ export class PluginServices {
 
   /** A plugin has loaded, for the first time or again. */
   loaded(plugin: Plugin): void {
-    this.#all.delete(plugin);
+    this.#forget(plugin);
     if (!this.#isOpen) return;
+    if (!this.#duties) this.#start(plugin);
+    else if (this.#of(plugin).length > 0)
+      this.#wishes.set(
+        plugin,
+        this.#duties.serve(plugin.id, (isMine) => (isMine ? this.#start(plugin) : void this.#halt(plugin))),
+      );
+  }
+
+  #start(plugin: Plugin): void {
     const services = new Map<string, Running>();
     for (const id of this.#of(plugin)) {
       const service: Running = { status: "starting", error: undefined };
@@ -69,18 +83,32 @@ export class PluginServices {
 
   /** Stops a plugin's services before it is unloaded. Undefined: it has none. Never rejects; takes at most LIMITS.plugin.serviceStopMs. */
   stop(plugin: Plugin): Promise<void> | undefined {
+    this.#wishes.get(plugin)?.();
+    this.#wishes.delete(plugin);
+    return this.#halt(plugin);
+  }
+
+  #halt(plugin: Plugin): Promise<void> | undefined {
     const services = this.#all.get(plugin);
     this.#all.delete(plugin);
     if (!services || !this.#isOpen) return undefined;
     return this.#stopAll(plugin, services);
   }
 
-  /** Its cell is gone, and its services with it. */
-  lost(plugin: Plugin): void {
+  #forget(plugin: Plugin): void {
+    this.#wishes.get(plugin)?.();
+    this.#wishes.delete(plugin);
     this.#all.delete(plugin);
   }
 
+  /** Its cell is gone, and its services with it. */
+  lost(plugin: Plugin): void {
+    this.#forget(plugin);
+  }
+
   async close(): Promise<void> {
+    for (const end of this.#wishes.values()) end();
+    this.#wishes.clear();
     await Promise.all([...this.#all.keys()].map(async (plugin) => this.stop(plugin)));
     this.#isOpen = false;
   }

@@ -17,6 +17,7 @@ import { sessionEndEvent } from "../../../src/sdk/gateway/session-events.ts";
 import { creelHere } from "../../support/cli-in-process.ts";
 import { folder, QUICK } from "../../support/files.ts";
 import { plugin, recorder, silent } from "../../support/host.ts";
+import { hasTmpfs } from "../../support/tmpfs.ts";
 
 const stateFolder = () => join(folder({}, QUICK), "state");
 const open = (stateDir: string, plugins: PluginSpec[], more: OpenOptions = {}) =>
@@ -69,17 +70,6 @@ async function wrong(durable: string[], stateDir?: string): Promise<string | voi
     (host) => host.close(),
     (error: Error) => error.message,
   );
-}
-
-function canMount(): boolean {
-  const disk = folder({}, QUICK);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], { stdio: "ignore" });
-    execFileSync("umount", [disk]);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Writes until the disk is full. */
@@ -274,8 +264,6 @@ describe("the outbox", () => {
     await outbox.add({ ...event, id: "b", plugins: ["p"] }, () => {});
     await outbox.close();
   });
-
-  const hasTmpfs = process.platform === "linux" && process.getuid?.() === 0 && canMount();
 
   it.skipIf(!hasTmpfs)(
     "refuses events before the disk is full, and a full disk makes no delivered event come again (needs root)",

@@ -58,6 +58,7 @@ export const serve = defineVerb({
       socket,
       logger,
       allowFailed: values["allow-failed"] === true,
+      isFleet: values.fleet === true,
       ...(config !== undefined && { config }),
       ...(isolation && { isolation }),
       ...(http !== undefined && { http }),

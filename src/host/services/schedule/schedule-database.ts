@@ -79,11 +79,11 @@ export class ScheduleDatabase {
     );
   }
 
-  /** Leases jobs that are due, have a handler and are not leased, the oldest first. */
-  begin(plugin: string, nowMs: number, most: number, hasHandler: (name: string) => boolean): Promise<Job[]> {
+  /** Leases jobs that are due, may begin and are not leased, the oldest first. */
+  begin(plugin: string, nowMs: number, most: number, mayBegin: (name: string, isCron: boolean) => boolean): Promise<Job[]> {
     return this.#database.transact((sql) => {
-      const due = sql.due.all(plugin, nowMs) as unknown as Pick<JobRow, "id" | "name" | "holder" | "until">[];
-      const free = due.filter((job) => isFree(job, nowMs) && hasHandler(job.name)).slice(0, most);
+      const due = sql.due.all(plugin, nowMs) as unknown as Pick<JobRow, "id" | "name" | "pattern" | "holder" | "until">[];
+      const free = due.filter((job) => isFree(job, nowMs) && mayBegin(job.name, job.pattern !== null)).slice(0, most);
       return free.map(({ id }) => {
         const job = sql.get.get(plugin, id) as unknown as JobRow;
         sql.begin.run(this.#lease.name, nowMs + LIMITS.schedule.jobLeaseMs, plugin, id);

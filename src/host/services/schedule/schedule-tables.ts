@@ -52,7 +52,7 @@ export function scheduleStatements(database: DatabaseSync): ScheduleStatements {
     // Without their data: a thousand of them would be long.
     list: database.prepare("SELECT id, name, due, pattern, timezone FROM job WHERE plugin = ? ORDER BY due, id"),
     // Without their data: most of them may not begin yet.
-    due: database.prepare("SELECT id, name, holder, until FROM job WHERE plugin = ? AND due <= ? ORDER BY due, id"),
+    due: database.prepare("SELECT id, name, pattern, holder, until FROM job WHERE plugin = ? AND due <= ? ORDER BY due, id"),
     isDue: database.prepare("SELECT 1 FROM job WHERE plugin = ? AND due <= ? LIMIT 1"),
     next: database.prepare("SELECT min(due) AS due FROM job WHERE plugin = ? AND due > ?"),
     begin: database.prepare("UPDATE job SET holder = ?, until = ?, attempt = attempt + 1 WHERE plugin = ? AND id = ?"),

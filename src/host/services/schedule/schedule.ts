@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { scheduleRequest } from "../../../protocol/messages/schedule.ts";
 import type { ScheduleResponses } from "../../../protocol/messages/schedule.ts";
+import type { Duties } from "../../duties.ts";
 import type { Causes } from "../../causality/causes.ts";
 import type { Functions } from "../../functions/functions.ts";
 import type { Logger } from "../../report/log.ts";
@@ -23,6 +24,7 @@ export interface ScheduleOptions {
   readonly functions: Functions;
   readonly plugins: () => readonly Plugin[];
   readonly clock?: Clock;
+  readonly duties?: Duties | undefined;
 }
 
 export class Schedule {
@@ -50,6 +52,7 @@ export class Schedule {
       clock: this.#clock,
       logger,
       workers: () => this.#workers(),
+      duties: options.duties,
       call: ({ plugin, name, data }, chain, context) => functions.call(plugin, "job", name, [data], { chain, context: { ...context } }),
     });
   }

@@ -6,6 +6,7 @@
 import type { FunctionOutcome } from "../../../protocol/messages/functions.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import type { JobContext } from "../../../protocol/messages/schedule.ts";
+import type { Claimed, Duties } from "../../duties.ts";
 import type { Chain } from "../../causality/causes.ts";
 import { chainOfStored } from "../../causality/stored-chain.ts";
 import type { Logger } from "../../report/log.ts";
@@ -45,6 +46,8 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly workers: () => readonly Worker[];
+  /** Crons are shared with other hosts; undefined: all of them are this host's. */
+  readonly duties?: Pick<Duties, "claim"> | undefined;
   readonly call: (job: Job, chain: Chain, context: JobContext) => Promise<FunctionOutcome>;
 }
 
@@ -58,6 +61,8 @@ export class Scheduler {
   #looksAgain = false;
   /** How often it has looked. */
   rounds = 0;
+  /** Until then no cron begins: it is not known whose it is. */
+  #cronsHeldMs = 0;
   /** Jobs that are being written off. */
   #settling = 0;
 
@@ -144,8 +149,10 @@ export class Scheduler {
     if (room <= 0) return nextMs;
     // Beginning a job is a write, and most checks find nothing to begin.
     if (!(await database.isAnyDue(id, nowMs))) return nextMs;
-    for (const job of await database.begin(id, nowMs, room, (name) => worker.hasHandler(name))) void this.#do(job);
-    return nextMs;
+    const isHeld = this.#cronsHeldMs > nowMs;
+    for (const job of await database.begin(id, nowMs, room, (name, isCron) => !(isCron && isHeld) && worker.hasHandler(name)))
+      void this.#do(job);
+    return isHeld ? Math.min(nextMs, this.#cronsHeldMs) : nextMs;
   }
 
   #arm(atMs: number): void {
@@ -164,6 +171,8 @@ export class Scheduler {
     const jobs = this.#running.get(job.plugin) ?? new Set();
     this.#running.set(job.plugin, jobs.add(job));
     try {
+      const claimed = await this.#claim(job);
+      if (claimed !== "mine") return await this.#leave(job, claimed);
       const outcome = job.attempt > LIMITS.schedule.jobAttempts ? undefined : await this.#call(job);
       this.#settling += 1;
       await this.#settle(job, outcome).finally(() => (this.#settling -= 1));
@@ -173,6 +182,19 @@ export class Scheduler {
       jobs.delete(job);
       this.look();
     }
+  }
+
+  #claim({ plugin, id, pattern, timezone, due }: Job): Claimed | Promise<Claimed> {
+    const { duties } = this.#options;
+    return duties === undefined || pattern === null ? "mine" : duties.claim({ plugin, id, pattern, timezone, due });
+  }
+
+  /** Another host runs it, or nobody knows yet. */
+  #leave(job: Job, claimed: "taken" | "unknown"): Promise<void> {
+    const { database, clock } = this.#options;
+    if (claimed === "taken") return database.end(job, this.#again(job));
+    this.#cronsHeldMs = clock.now() + LIMITS.schedule.claimAgainMs;
+    return database.release(job, true);
   }
 
   get #longestMs(): number {
