@@ -44,7 +44,7 @@ export interface DevelopOptions extends Omit<CallerOptions, "plugins" | "log" | 
 
 export async function develop(options: DevelopOptions): Promise<void> {
   const { path, inspection, out, err, keyboard, signal, isJson, ...rest } = options;
-  const { root, manifest } = await findPlugin(path);
+  const { root } = await findPlugin(path);
   using watch = await Watch.on(root);
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
   let address: InspectAddress | undefined;
@@ -57,7 +57,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
       inspect: {
         port: inspection.port,
         break: inspection.isBreak,
-        listening: (opened) => sayInspect(manifest.id, (address = opened), inspection.isBreak, err),
+        listening: (opened) => sayInspect((address = opened), inspection.isBreak, err),
       },
     }),
     log: (line) => {

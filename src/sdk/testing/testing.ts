@@ -13,6 +13,7 @@ import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { CallError, Outcome } from "../../protocol/outcome.ts";
 import type { FunctionCallOptions, FunctionTarget } from "../../host/functions/function-calls.ts";
 import type { PluginReport } from "../../host/report/inspect.ts";
+import { attachWords } from "../../host/inspect/attach-words.ts";
 import type { InspectAddress } from "../../host/inspect/door.ts";
 import { findPlugin } from "../../discovery/manifest.ts";
 import type { CoreHost } from "../../host/host.ts";
@@ -79,7 +80,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     coverage?.start().catch(() => {});
     const host = await open(options, parts, id, coverage?.session, (opened) => {
       address = opened;
-      process.stderr.write(`creel: a debugger can attach to ${id}: ${opened.devtools}\n`);
+      process.stderr.write(`${attachWords(opened, options.inspect === "break").join("\n")}\n`);
     });
     parts.log.follow(host.id, id);
     const harness = new Harness(id, host, parts, address, coverage);

@@ -46,7 +46,11 @@ const home = folder(
       stateDir: "state",
       audit: { events: "full" },
       sandbox: { walls: "none", spare: false },
-      plugins: { load: { paths: [plugin] } },
+      // To fill the heap takes about as much processor time as a call has.
+      plugins: {
+        load: { paths: [plugin] },
+        entries: { regexes: { hooks: { budgets: { message_sending: { cpuMs: 1_000, timeoutMs: 10_000 } } } } },
+      },
     }),
   },
   QUICK,
