@@ -401,6 +401,14 @@ describe("without a debugger", () => {
     expect(Object.keys(serve.options).filter((name) => name.includes("inspect"))).toEqual([]);
   });
 
+  it("a name that no plugin has is a warning", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (_: object, text: string) => void warnings.push(text), error() {} };
+    const inspect = { plugin: "gaurded", port: 0 };
+    await using _ = await openHost({ isolation: "thread", lanes: 1, plugins: [{ path: folder }], logger, inspect });
+    expect(warnings).toContain('there is no plugin "gaurded" to inspect; did you mean "guarded"?');
+  });
+
   it("no port is open, and no plugin can be inspected", async () => {
     await using host = await openHost({
       isolation: "thread",

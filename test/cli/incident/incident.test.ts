@@ -231,6 +231,7 @@ describe("creel profile", { timeout: 120_000 }, () => {
   it.each([
     [[], "profile takes one plugin"],
     [["x", "--cpu", "--heap"], "CPU time or of memory"],
+    [[folder({ "creel.plugin.json": '{ "id": "quiet" }', "index.js": "export default () => {};" }, QUICK)], "listens to no hook"],
   ])("answers %j with exit code 2", async (args, message) => {
     const { code, err } = await creelHere("profile", ...args);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
