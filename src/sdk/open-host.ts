@@ -111,11 +111,18 @@ export async function openHostWith<Own extends HookTable = {}>(
   });
   try {
     await host.open(plugins);
+    if (options.inspect && !inner.inspectSession) warnOfUnknown(options.inspect.plugin, host, logger);
   } catch (error) {
     await host.close();
     throw error;
   }
   return host;
+}
+
+/** It may be installed later; more likely it is misspelt. */
+function warnOfUnknown(plugin: string, host: Pick<CoreHost, "plugins">, logger: HostOptions["logger"]): void {
+  const ids = host.plugins().map(({ id }) => id);
+  if (!ids.includes(plugin)) logger.warn({ plugin }, `there is no plugin "${plugin}" to inspect${suggest(plugin, ids)}`);
 }
 
 /** The gateway's option wins over the configuration, which wins over nothing. */

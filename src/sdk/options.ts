@@ -54,7 +54,6 @@ const plainOptions = z.strictObject({
       port: z.int().min(0).max(65_535).optional(),
       break: z.boolean().optional(),
       listening: z.custom((value) => typeof value === "function").optional(),
-      origins: z.array(z.string()).optional(),
     })
     .optional(),
 });

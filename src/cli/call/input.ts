@@ -12,7 +12,7 @@ import { CreelError } from "../../protocol/errors.ts";
 import { sampleEvent } from "../../protocol/rules/samples.ts";
 import { eventText } from "../init/scaffold.ts";
 import { UsageError } from "../options.ts";
-import { contextFor } from "./context.ts";
+import { contextFor } from "../../host/run/absent-context.ts";
 
 export interface CallInput {
   readonly hook: HookName;

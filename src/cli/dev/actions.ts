@@ -5,6 +5,7 @@ export type Action = "changed" | { readonly key: string };
 
 export class Actions {
   readonly #queue: Action[] = [];
+  readonly #over = Promise.withResolvers<void>();
   #isOver = false;
   #wake: () => void = () => {};
 
@@ -19,7 +20,17 @@ export class Actions {
 
   end(): void {
     this.#isOver = true;
+    this.#over.resolve();
     this.#wake();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Waits for the work, unless all is over: a run that is paused at a breakpoint would not end. */
+  async orOver(work: Promise<void>): Promise<void> {
+    await Promise.race([work, this.#over.promise]);
   }
 
   /** Undefined: it is over. */

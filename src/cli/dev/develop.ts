@@ -44,7 +44,7 @@ export interface DevelopOptions extends Omit<CallerOptions, "plugins" | "log" | 
 
 export async function develop(options: DevelopOptions): Promise<void> {
   const { path, inspection, out, err, keyboard, signal, isJson, ...rest } = options;
-  const { root, manifest } = await findPlugin(path);
+  const { root } = await findPlugin(path);
   using watch = await Watch.on(root);
   signal.addEventListener("abort", () => watch[Symbol.dispose](), { once: true });
   let address: InspectAddress | undefined;
@@ -57,7 +57,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
       inspect: {
         port: inspection.port,
         break: inspection.isBreak,
-        listening: (opened) => sayInspect(manifest.id, (address = opened), inspection.isBreak, err),
+        listening: (opened) => sayInspect((address = opened), inspection.isBreak, err),
       },
     }),
     log: (line) => {
@@ -67,26 +67,27 @@ export async function develop(options: DevelopOptions): Promise<void> {
   });
   signal.removeEventListener("abort", giveUp);
   sayWalls(caller.wallsWarning(), err);
-  const round = new Round(options, caller, root);
   const actions = new Actions(watch);
+  const round = new Round(options, caller, root, actions);
   using devtools = new DevtoolsWindow(address);
   using keys = Keys.at(
     keyboard,
     (key) => actions.push({ key }),
     () => actions.end(),
   );
-  await attempt(() => round.show(() => logs), err);
+  const unlessOver = (work: () => Promise<void>): Promise<void> => actions.orOver(attempt(work, actions, err));
+  await unlessOver(() => round.show(() => logs));
   err.line(err.paint("gray", `watching ${root}; ${keys ? "press ? for keys, q to stop" : "press Ctrl-C to stop"}`));
-  for (let action: Action | undefined = await actions.next(); action && !signal.aborted; action = await actions.next()) {
+  for (let action: Action | undefined = await actions.next(); action; action = await actions.next()) {
     logs = [];
     if (action === "changed") {
-      await attempt(() => caller.reload(), err);
-      if (signal.aborted) break;
+      await unlessOver(() => caller.reload());
+      if (actions.isOver) break;
       if (!isJson) out.line(out.paint("gray", `── ${new Date().toLocaleTimeString()} ──`));
-      await attempt(() => round.show(() => logs), err);
+      await unlessOver(() => round.show(() => logs));
     } else if (keys) {
       const { press } = await import("./press.ts");
-      await attempt(() => press(action.key, { round, keys, caller, root, devtools, options, shownLogs: () => logs }), err);
+      await unlessOver(() => press(action.key, { round, keys, caller, root, devtools, options, shownLogs: () => logs }));
     }
   }
 }
@@ -97,10 +98,11 @@ function giveUp(): never {
 }
 
 /** What cannot be done is shown, and the watch goes on. */
-async function attempt(work: () => Promise<void>, { line, paint }: Terminal): Promise<void> {
+async function attempt(work: () => Promise<void>, actions: Actions, { line, paint }: Terminal): Promise<void> {
   try {
     await work();
   } catch (error) {
+    if (actions.isOver) return;
     if (!(error instanceof CreelError || error instanceof UsageError)) throw error;
     line(`${paint("red", "✗")} ${oneLine(error.message)}`);
     line(`  ${paint("bold", "Fix:")} ${oneLine(error.fix)}`);
@@ -113,13 +115,15 @@ export class Round {
   readonly #caller: Caller;
   readonly #root: string;
   readonly #check: InlineCheck;
+  readonly #actions: Actions;
   readonly #last = new Map<string, Shown>();
   #input: CallInput | undefined;
   #isGiven: boolean;
   #fixture = 0;
 
-  constructor(options: DevelopOptions, caller: Caller, root: string) {
+  constructor(options: DevelopOptions, caller: Caller, root: string, actions: Actions) {
     this.#options = options;
+    this.#actions = actions;
     this.#caller = caller;
     this.#root = root;
     this.#input = options.input;
@@ -163,7 +167,7 @@ export class Round {
     if (!this.#input && isJson) print({ loaded: true, error: undefined });
     if (!this.#input && !isJson) out.line(`${out.paint("green", "✓")} loaded`);
     if (this.#input) await this.run(logs);
-    if (!isJson) this.#check.start();
+    if (!isJson && !this.#actions.isOver) this.#check.start();
   }
 
   /** Runs the event, and shows the outcome and what is different from the last time. */
@@ -172,6 +176,7 @@ export class Round {
     const input = this.#input;
     if (!input) return;
     const outcome = await this.#caller.call(input);
+    if (this.#actions.isOver) return;
     const shown: Shown = { outcome, logs: logs() };
     const key = JSON.stringify(input);
     const before = this.#last.get(key);
@@ -197,8 +202,11 @@ export class Round {
     if (!input) return;
     const { profileCallCpu, profileCallHeap } = await import("../profile/profile.ts");
     const { cpuLines, heapLines } = await import("../profile/page.ts");
-    if (of === "cpu") cpuLines(await profileCallCpu(options, input), out);
-    else heapLines(await profileCallHeap(options, input, LIMITS.inspect.grownMb), out);
+    const print =
+      of === "cpu"
+        ? await profileCallCpu(options, input).then((made) => () => cpuLines(made, out))
+        : await profileCallHeap(options, input, LIMITS.inspect.grownMb).then((made) => () => heapLines(made, out));
+    if (!this.#actions.isOver) print();
   }
 
   async #firstFixture(): Promise<void> {

@@ -4,6 +4,7 @@ const CTRL_C = "\u0003";
 export class Keys implements Disposable {
   readonly #stream: NodeJS.ReadStream;
   readonly #pressed: (chunk: Buffer) => void;
+  #isOver = false;
 
   /** `quit`: Ctrl-C, which a terminal that gives single keys does not turn into a signal. Undefined: this is no terminal. */
   static at(stream: NodeJS.ReadStream, pressed: (key: string) => void, quit: () => void): Keys | undefined {
@@ -29,12 +30,14 @@ export class Keys implements Disposable {
   }
 
   resume(): void {
+    if (this.#isOver) return;
     this.#stream.setRawMode(true);
     this.#stream.resume();
     this.#stream.on("data", this.#pressed);
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     this.pause();
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../call/caller.ts";
-import { contextFor } from "../call/context.ts";
+import { contextFor } from "../../host/run/absent-context.ts";
 import { exampleOf, findHook, readInput } from "../call/input.ts";
 import type { CallInput } from "../call/input.ts";
 import type { Terminal } from "../ui/terminal.ts";

@@ -9,7 +9,9 @@ import { auditRun } from "../../protocol/audit-line.ts";
 import type { AuditRun } from "../../protocol/audit-line.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { suggest } from "../../text/did-you-mean.ts";
 import { parseJson } from "../../text/parse-json.ts";
+import { UsageError } from "../options.ts";
 import { version } from "../self.ts";
 import { wholeOf } from "./past-run.ts";
 
@@ -40,24 +42,34 @@ export interface SaveOptions {
   readonly redact: readonly string[];
 }
 
-/** Rejects with a CreelError if the log has only a part of the event. */
+/** Throws a CreelError if the log has only a part of the event, and a UsageError if a field that is not to be sent is not there. */
 export function incidentOf({ run, plugin, profile, slowest, redact }: SaveOptions): Incident {
   const event = structuredClone(wholeOf(run.event));
   if (!event) throw new CreelError("ERR_REPLAY_EVENT", { runId: run.runId });
   const context = structuredClone(wholeOf(run.context) ?? {});
-  const hidden = redact.flatMap((path) => blank(event, path.split(".")));
+  const paths = pathsOf(event);
+  const names = paths.map((path) => path.join("."));
+  // SECURITY: whoever misspells a field must not believe that it was left out. test/cli/incident/incident.test.ts
+  for (const path of redact)
+    if (!names.includes(path))
+      throw new UsageError(
+        `nothing was written: the event has no field "${path}"${suggest(path, names)}`,
+        `its fields are ${names.slice(0, SHOWN).join(", ")}${names.length > SHOWN ? " …" : ""}`,
+      );
+  const hidden = redact.flatMap((path) => blank(event, paths[names.indexOf(path)]!));
+  const shown = without(event, hidden);
   const calls = run.calls.map((call) => ({ ...call, ...(redact.length > 0 && { saw: undefined, returned: undefined }) }));
   const failed = run.calls.find(({ plugin: id, error }) => id === plugin.id && error);
   const at = failed?.error?.at ?? slowest;
-  const kept = { ...run, event: { value: event }, calls, ...(redact.length > 0 && { result: undefined }) };
+  const kept = { ...run, event: { value: shown }, calls, ...(redact.length > 0 && { result: undefined }) };
   return {
     creelIncident: 1,
     creel: version(),
     node: process.version,
     plugin,
-    // A reason or an error may repeat what was redacted, and so may the context.
+    // A reason or an error may repeat what was redacted, and so may the context and other fields.
     run: without(kept, hidden),
-    event,
+    event: shown,
     context: without(context, hidden),
     ...(at !== undefined && { at }),
     ...(profile !== undefined && { profile }),
@@ -84,10 +96,18 @@ const REDACTED = "[redacted]";
 /** Shorter texts are parts of other words. */
 const MIN_CHARS = 4;
 
+/** An error lists no more. */
+const SHOWN = 20;
+
+/** Of all fields. A name may have dots. */
+function pathsOf(value: unknown): string[][] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [[name], ...pathsOf(inner).map((rest) => [name, ...rest])]);
+}
+
 /** The value becomes a text that says so: the plugin still sees that the field is there. Gives the texts that were there. */
 function blank(value: Record<string, unknown>, [first = "", ...rest]: readonly string[]): string[] {
   const inner = value[first];
-  if (inner === undefined) return [];
   if (rest.length === 0) {
     value[first] = REDACTED;
     return textsOf(inner).filter((text) => text.length >= MIN_CHARS);

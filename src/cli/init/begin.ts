@@ -37,7 +37,7 @@ export async function begin(folder: string, name: string | undefined, hookName: 
     hook: hook.name,
     folder,
     files: written.map((file) => join(folder, file)),
-    next: stepsOf(folder, `call ${hook.name} --plugin . --event '${eventText(hook)}'`, ` --hook ${hook.name} --event '${eventText(hook)}'`),
+    next: stepsOf(folder, hookSteps(hook.name, eventText(hook))),
   };
 }
 
@@ -49,22 +49,37 @@ async function beginKind(folder: string, name: string | undefined, kind: "tool" 
   const event = kind === "tool" ? "" : eventText(findHook(hook, undefined));
   const files = kind === "tool" ? toolFiles(id, creel) : hookMdFiles(id, event, creel);
   const written = await writeNew(folder, files);
-  const steps = stepsOf(
-    folder,
-    kind === "tool" ? `call tool:count_words --plugin . --argument '{"text":"one two"}'` : `call ${hook} --plugin . --event '${event}'`,
-    kind === "tool" ? "" : ` --hook ${hook} --event '${event}'`,
-  );
   return {
     id,
     hook: kind === "tool" ? "no hook; it adds the tool count_words" : hook,
     folder,
     files: written.map((file) => join(folder, file)),
-    next: steps,
+    next: stepsOf(folder, kind === "tool" ? toolSteps() : { ...hookSteps(hook, event), isPacked: false }),
   };
 }
 
-/** In order, from the current folder. `event`: what `creel dev` runs. */
-function stepsOf(folder: string, call: string, event: string): Step[] {
+/** What is typed to run it. */
+interface Tried {
+  readonly call: string;
+  readonly dev: string;
+  readonly inspect: string;
+  /** A HOOK.md folder is published and installed as it is. */
+  readonly isPacked?: boolean;
+}
+
+function hookSteps(hook: string, event: string): Tried {
+  const run = `--hook ${hook} --event '${event}'`;
+  return { call: `call ${hook} --plugin . --event '${event}'`, dev: `dev . ${run}`, inspect: `dev . --inspect ${run}` };
+}
+
+/** `creel dev` runs hooks: a tool stops for a debugger when it is called. */
+function toolSteps(): Tried {
+  const call = `call tool:count_words --plugin . --argument '{"text":"one two"}'`;
+  return { call, dev: "dev .", inspect: `${call} --inspect` };
+}
+
+/** In order, from the current folder. */
+function stepsOf(folder: string, { call, dev, inspect, isPacked = true }: Tried): Step[] {
   const called = alias();
   const creel = command();
   return [
@@ -73,10 +88,10 @@ function stepsOf(folder: string, call: string, event: string): Step[] {
     { command: "npm install && npm test", what: "run its test in the real sandbox" },
     { command: `${creel} check .`, what: "check its types, and for what the sandbox lacks" },
     { command: `${creel} ${call}`, what: "run it once" },
-    { command: `${creel} dev .${event}`, what: "run it with every change; press ? for keys" },
-    { command: `${creel} dev . --inspect${event}`, what: "stop at a line of its TypeScript: attach as it prints" },
+    { command: `${creel} ${dev}`, what: `${dev === "dev ." ? "load" : "run"} it with every change; press ? for keys` },
+    { command: `${creel} ${inspect}`, what: "stop at a line of its TypeScript: attach as it prints" },
     { command: "npm run coverage", what: "see which of its lines the test has run" },
-    { command: `${creel} pack .`, what: "make one file of it, to publish" },
+    ...(isPacked ? [{ command: `${creel} pack .`, what: "make one file of it, to publish" }] : []),
     { command: `${creel} install .`, what: "install it: read what it requests, and accept" },
   ];
 }

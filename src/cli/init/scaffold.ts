@@ -1,7 +1,7 @@
 /** The files of a new plugin. `test/cli/verbs/author/init.test.ts` runs its test as written here. */
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { sampleEvent } from "../../protocol/rules/samples.ts";
-import { contextFor } from "../call/context.ts";
+import { contextFor } from "../../host/run/absent-context.ts";
 
 export const DEFAULT_HOOK = "before_tool_call";
 

@@ -1,4 +1,5 @@
-/** The debugger's options of `creel dev` and `creel call`, and what the terminal says about them. */
+/** The debugger's options of `creel dev` and `creel call`, and what the terminal says when the port is open. */
+import { attachWords } from "../../host/inspect/attach-words.ts";
 import type { InspectAddress } from "../../host/inspect/door.ts";
 import { UsageError } from "../options.ts";
 import type { Terminal } from "../ui/terminal.ts";
@@ -33,32 +34,7 @@ export function inspectionOf(values: {
   return { port, isBreak: brk !== undefined };
 }
 
-/** As VS Code wants it in `.vscode/launch.json`. */
-function launchJson(plugin: string, port: number): string {
-  const configuration = {
-    name: `creel: ${plugin}`,
-    type: "node",
-    request: "attach",
-    address: "127.0.0.1",
-    port,
-    // By default it sends a Host header without a port, which the door refuses.
-    remoteHostHeader: `127.0.0.1:${port}`,
-    // It looks for child processes otherwise, and finds none that it may debug.
-    attachExistingChildren: false,
-    autoAttachChildProcesses: false,
-    // The sources are in the map; by default only those of the open folder count.
-    resolveSourceMapLocations: null,
-  };
-  return JSON.stringify({ version: "0.2.0", configurations: [configuration] }, undefined, 2);
-}
-
 /** How to attach, and what is different from now on. */
-export function sayInspect(plugin: string, { devtools, port }: InspectAddress, isBreak: boolean, { line, paint }: Terminal): void {
-  line(`${paint("green", "●")} a debugger can attach to ${paint("bold", plugin)} at port ${port}, from this machine only`);
-  line(`  Chrome    ${paint("cyan", devtools)}`);
-  line(`  VS Code   .vscode/launch.json:`);
-  for (const text of launchJson(plugin, port).split("\n")) line(paint("gray", `    ${text}`));
-  line(`  terminal  ${paint("cyan", `node inspect 127.0.0.1:${port}`)}`);
-  line(`  ${paint("yellow", "!")} all budgets of ${plugin} but memory are off while it is inspected`);
-  if (isBreak) line("  waiting for a debugger …");
+export function sayInspect(address: InspectAddress, isBreak: boolean, { line, paint }: Terminal): void {
+  for (const text of attachWords(address, isBreak, paint)) line(text);
 }

@@ -115,7 +115,7 @@ export function v8Coverage(files: readonly FileCoverage[]): object {
   return { result };
 }
 
-/** The format of lcov, which editors, vitest and coverage services read. */
+/** The format of lcov, which editors and coverage services read. */
 export function lcov(files: readonly FileCoverage[], nameOf: (url: string) => string): string {
   return files
     .filter(({ lines }) => lines.size > 0)

@@ -36,6 +36,8 @@ export interface Client {
 
 /** Where debuggers connect. */
 export interface InspectAddress {
+  /** The id of the plugin. */
+  readonly plugin: string;
   readonly host: string;
   readonly port: number;
   /** ws:// with the secret path. */
@@ -78,6 +80,7 @@ export class Door {
     const { port } = this.#server.address() as AddressInfo;
     const place = `${LOOPBACK}:${port}${this.#path}`;
     return {
+      plugin: this.#options.title,
       host: LOOPBACK,
       port,
       url: `ws://${place}`,

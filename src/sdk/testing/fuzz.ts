@@ -4,6 +4,7 @@
  * longer.
  */
 import type { AnyHook } from "../../protocol/catalog.ts";
+import { CreelError } from "../../protocol/errors.ts";
 import { hookSchemas } from "../../protocol/rules/json-schema.ts";
 import type { JsonSchema } from "../../protocol/rules/json-schema.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
@@ -13,6 +14,8 @@ export interface FuzzOptions {
   readonly runs?: number;
   /** The same seed gives the same events (default: 1). */
   readonly seed?: number;
+  /** Fields that each event has as they are here: the `toolName` that a handler's `matcher` lets through, and the like. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 export interface FuzzFailure {
@@ -23,6 +26,7 @@ export interface FuzzFailure {
 
 export interface FuzzReport {
   readonly seed: number;
+  /** Events that the plugin was called with. */
   readonly runs: number;
   /** Undefined: every event was answered. */
   readonly failure: FuzzFailure | undefined;
@@ -51,43 +55,52 @@ const MAX_DEPTH = 4;
 /** Each try runs the plugin. */
 const MAX_SHRINKS = 200;
 
-export async function fuzz(
-  hook: AnyHook,
-  run: (event: Record<string, unknown>) => Promise<Outcome>,
-  { runs = 100, seed = 1 }: FuzzOptions = {},
-): Promise<FuzzReport> {
+type Run = (event: Record<string, unknown>) => Promise<Outcome>;
+
+/** Rejects if no event reached the plugin: that would prove nothing. */
+export async function fuzz(hook: AnyHook, run: Run, { runs = 100, seed = 1, fields = {} }: FuzzOptions = {}): Promise<FuzzReport> {
   const random = generator(seed);
   const schema = hookSchemas(hook).event;
+  let called = 0;
+  let why = "the handler's own options, such as its matcher, leave them out";
   for (let at = 0; at < runs; at++) {
-    const event = generate(schema, random, 0) as Record<string, unknown>;
-    const call = await failing(run, event);
-    if (call) return { seed, runs: at + 1, failure: await shrunk({ event, call }, schema, run) };
+    const event = { ...(generate(schema, random, 0) as Record<string, unknown>), ...fields };
+    const outcome = await outcomeOf(run, event);
+    if (outcome instanceof CreelError) why = outcome.message;
+    if (outcome instanceof CreelError || !outcome.calls.some(({ status }) => status !== "skipped")) continue;
+    called += 1;
+    const call = failed(outcome);
+    if (call) return { seed, runs: called, failure: await shrunk({ event, call }, schema, run, fields) };
   }
-  return { seed, runs, failure: undefined };
+  if (called === 0 && runs > 0)
+    throw new Error(`the plugin was called with none of ${runs} events: ${why}; give the fields that it takes as "fields"`);
+  return { seed, runs: called, failure: undefined };
 }
 
-/** Undefined: it answered, or the event is not one that the hook takes. */
-async function failing(
-  run: (event: Record<string, unknown>) => Promise<Outcome>,
-  event: Record<string, unknown>,
-): Promise<Call | undefined> {
-  // What a schema cannot say in JSON, the host checks: such an event proves nothing.
-  const outcome = await run(event).catch(() => undefined);
-  return outcome?.calls.find(({ error }) => error);
+/** What a schema cannot say in JSON, the host checks: an event that it refuses proves nothing. */
+async function outcomeOf(run: Run, event: Record<string, unknown>): Promise<Outcome | CreelError> {
+  try {
+    return await run(event);
+  } catch (error) {
+    if (error instanceof CreelError && (error.code === "ERR_EVENT_INVALID" || error.code === "ERR_EVENT_SIZE")) return error;
+    throw error;
+  }
 }
 
-async function shrunk(
-  found: FuzzFailure,
-  schema: JsonSchema,
-  run: (event: Record<string, unknown>) => Promise<Outcome>,
-): Promise<FuzzFailure> {
+function failed(outcome: Outcome | CreelError): Call | undefined {
+  return outcome instanceof CreelError ? undefined : outcome.calls.find(({ error }) => error);
+}
+
+async function shrunk(found: FuzzFailure, schema: JsonSchema, run: Run, fields: Readonly<Record<string, unknown>>): Promise<FuzzFailure> {
+  const isKept = (event: Record<string, unknown>): boolean => Object.entries(fields).every(([name, value]) => event[name] === value);
   let smallest = found;
   let left = MAX_SHRINKS;
   for (let isSmaller = true; isSmaller && left > 0;) {
     isSmaller = false;
     for (const event of smaller(smallest.event, schema) as Iterable<Record<string, unknown>>) {
+      if (!isKept(event)) continue;
       if (left-- <= 0) break;
-      const call = await failing(run, event);
+      const call = failed(await outcomeOf(run, event));
       if (call?.error?.code !== found.call.error?.code) continue;
       smallest = { event, call: call! };
       isSmaller = true;

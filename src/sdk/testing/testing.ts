@@ -13,6 +13,7 @@ import type { FunctionOutcome } from "../../protocol/messages/functions.ts";
 import type { CallError, Outcome } from "../../protocol/outcome.ts";
 import type { FunctionCallOptions, FunctionTarget } from "../../host/functions/function-calls.ts";
 import type { PluginReport } from "../../host/report/inspect.ts";
+import { attachWords } from "../../host/inspect/attach-words.ts";
 import type { InspectAddress } from "../../host/inspect/door.ts";
 import { findPlugin } from "../../discovery/manifest.ts";
 import type { CoreHost } from "../../host/host.ts";
@@ -22,7 +23,7 @@ import type { Host } from "../../host/host-api.ts";
 import type { PluginSpec } from "../../discovery/plugin-spec.ts";
 import { Coverage, lcov, v8Coverage } from "../../host/inspect/coverage.ts";
 import type { InspectSession } from "../../host/inspect/session.ts";
-import { sampleContext } from "../../protocol/rules/samples.ts";
+import { contextFor } from "../../host/run/absent-context.ts";
 import { fuzz } from "./fuzz.ts";
 import type { FuzzOptions, FuzzReport } from "./fuzz.ts";
 import { HarnessApprovals, HarnessSessions } from "./gateway.ts";
@@ -79,7 +80,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     coverage?.start().catch(() => {});
     const host = await open(options, parts, id, coverage?.session, (opened) => {
       address = opened;
-      process.stderr.write(`creel: a debugger can attach to ${id}: ${opened.devtools}\n`);
+      process.stderr.write(`${attachWords(opened, options.inspect === "break").join("\n")}\n`);
     });
     parts.log.follow(host.id, id);
     const harness = new Harness(id, host, parts, address, coverage);
@@ -204,14 +205,19 @@ export class Harness implements AsyncDisposable {
 
   /**
    * Runs the hook with events that are made of its schema, and reports the smallest one that makes the plugin throw or overrun. The
-   * same seed gives the same events.
+   * same seed gives the same events. Rejects if the plugin was called with none of them.
    */
   async fuzz(hook: HookName, options: FuzzOptions = {}): Promise<FuzzReport> {
     const known: AnyHook = CATALOG[hook];
+    const { hooks } = this.inspect();
+    if (!hooks.some((one) => one.hook === hook))
+      throw new Error(
+        `${this.id} does not listen to ${hook}: fuzz one of ${[...new Set(hooks.map((one) => one.hook))].join(", ") || "no hooks"}`,
+      );
     return fuzz(
       known,
       async (event) => {
-        const outcome = await this.#sound(this.#host.run(hook, event as never, sampleContext(known) as never));
+        const outcome = await this.#sound(this.#host.run(hook, event as never, contextFor(known, event) as never));
         // What a plugin did with one event is no reason to leave it out of the next.
         if (outcome.calls.some(({ error }) => error)) await this.#host.release(this.id);
         return outcome;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folder } from "../../support/files.ts";
-import { hasPty, onTerminal } from "../../support/pty.ts";
+import { CdpClient } from "../../support/cdp-client.ts";
+import { CTRL_C, hasPty, onTerminal } from "../../support/pty.ts";
 import type { Screen } from "../../support/pty.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -126,5 +127,40 @@ describe.runIf(hasPty)("creel dev at a terminal", { timeout: 90_000 }, () => {
   it("ends with q", async () => {
     screen.type("q");
     expect(await screen.ended).toBe(0);
+  });
+});
+
+describe.runIf(hasPty)("creel dev --inspect at a terminal", { timeout: 90_000 }, () => {
+  const paused = `export default (api) => {
+  api.on("before_tool_call", () => {
+    debugger;
+    return { block: true, blockReason: "never" };
+  });
+};
+`;
+  it.each([
+    ["q", "q", "process"],
+    ["Ctrl-C", CTRL_C, "thread"],
+  ])("ends with %s while the plugin is paused at a breakpoint", async (_, key, isolation) => {
+    const where = folder({ "index.ts": paused, "creel.plugin.json": `{ "id": "gate", "main": "index.ts" }` });
+    const command = [process.execPath, "-C", "source", join(root, "src/cli/main.ts"), "dev", where, "--isolation", isolation];
+    const event = `{"toolName":"exec","params":{}}`;
+    const screen = onTerminal([...command, "--inspect=0", "--hook", "before_tool_call", "--event", event], {
+      cwd: root,
+      env: { PATH: process.env.PATH!, NO_COLOR: "1", LANG: "C.UTF-8" },
+    });
+    await screen.shows("press ? for keys");
+    const port = /node inspect 127\.0\.0\.1:(\d+)/.exec(screen.text())![1]!;
+    const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
+    const client = await CdpClient.connect(target!.webSocketDebuggerUrl);
+    await client.send("Debugger.enable");
+    screen.type("r");
+    await client.next("Debugger.paused");
+    const before = screen.text();
+    screen.type(key);
+    expect(await screen.ended).toBe(0);
+    await client.closed;
+    // No answer of a run that was left.
+    expect(screen.text().slice(before.length)).not.toContain("before_tool_call");
   });
 });

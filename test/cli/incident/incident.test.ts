@@ -1,7 +1,7 @@
 /** A call that ran out of CPU time: `explain` names the author's line, an incident file brings it to the author, and `profile` finds it. */
 // runs: creel dev ./my-plugin --incident incident.creel
 // runs: creel explain h5e81f140-17 --save incident.creel --redact params.command
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openHost } from "creel";
@@ -37,7 +37,7 @@ export default {
 };
 class Town { constructor(public name: string) {} }
 `;
-const event = { toolName: "exec", params: { command: `${"a".repeat(40)}!`, token: "hidden" } };
+const event = { toolName: "exec", params: { command: `${"a".repeat(40)}!`, token: "hidden", note: "it is hidden", "x.key": "dotted" } };
 
 const plugin = folder({ "index.ts": INDEX, "slow.ts": SLOW, "creel.plugin.json": `{ "id": "regexes", "main": "index.ts" }` }, QUICK);
 const home = folder(
@@ -46,7 +46,11 @@ const home = folder(
       stateDir: "state",
       audit: { events: "full" },
       sandbox: { walls: "none", spare: false },
-      plugins: { load: { paths: [plugin] } },
+      // To fill the heap takes about as much processor time as a call has.
+      plugins: {
+        load: { paths: [plugin] },
+        entries: { regexes: { hooks: { budgets: { message_sending: { cpuMs: 1_000, timeoutMs: 10_000 } } } } },
+      },
     }),
   },
   QUICK,
@@ -126,15 +130,25 @@ describe("a call that ran out of CPU time", { timeout: 120_000 }, () => {
   });
 
   it("is saved as one file, without what the operator leaves out, and opens as the author's event", async () => {
-    const { code, err } = await creelHere("explain", runId, ...project, "--save", saved, "--redact", "params.token");
+    const { code, err } = await creelHere(
+      "explain",
+      runId,
+      ...project,
+      "--save",
+      saved,
+      "--redact",
+      "params.token",
+      "--redact",
+      "params.x.key",
+    );
     expect(code).toBe(0);
-    expect(err).toContain("without params.token");
+    expect(err).toContain("without params.token, params.x.key");
     const text = readFileSync(saved, "utf8");
-    expect(text).not.toContain("hidden");
+    expect(text).not.toMatch(/hidden|dotted/);
     expect(JSON.parse(text)).toMatchObject({
       creelIncident: 1,
       plugin: { id: "regexes", digest: expect.any(String) as string },
-      event: { params: { token: "[redacted]" } },
+      event: { params: { token: "[redacted]", note: "it is [redacted]" } },
     });
     expect(text).toContain("isPlain");
     const shown = page();
@@ -146,6 +160,14 @@ describe("a call that ran out of CPU time", { timeout: 120_000 }, () => {
     expect(shown.text).toContain("▶ 4 │   return pattern.test(text);");
     expect(shown.text).not.toContain("lines may differ");
     expect(text).not.toContain(plugin);
+  });
+
+  it("is not saved if a field that is to be left out is misspelt", async () => {
+    const file = join(home, "leaky.creel");
+    const { code, err } = await creelHere("explain", runId, ...project, "--no-profile", "--save", file, "--redact", "params.tokne");
+    expect([code, existsSync(file)]).toEqual([2, false]);
+    expect(err).toContain('the event has no field "params.tokne"; did you mean "params.token"?');
+    expect(err).toContain("toolName, params, params.command, params.token, params.note, params.x.key");
   });
 
   it.runIf(hasPty)("is opened by creel dev, which shows the line and runs the event until it is stopped there again", async () => {
@@ -209,6 +231,7 @@ describe("creel profile", { timeout: 120_000 }, () => {
   it.each([
     [[], "profile takes one plugin"],
     [["x", "--cpu", "--heap"], "CPU time or of memory"],
+    [[folder({ "creel.plugin.json": '{ "id": "quiet" }', "index.js": "export default () => {};" }, QUICK)], "listens to no hook"],
   ])("answers %j with exit code 2", async (args, message) => {
     const { code, err } = await creelHere("profile", ...args);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createHarness, creelMatchers, expectOutcome, snapshotOf } from "../../../src/sdk/testing/testing.ts";
+import { CATALOG } from "../../../src/protocol/catalog.ts";
+import type { HookName } from "../../../src/protocol/catalog.ts";
 import type { CreelMatchers } from "../../../src/sdk/testing/testing.ts";
 import { folder } from "../../support/files.ts";
 
@@ -191,8 +193,29 @@ describe("fuzz", () => {
     expect(failure!.call.error!.code).toMatch(/^ERR_CALL_(?:CPU|TURN)$/);
   });
 
-  it("reports nothing about a handler that answers every event", async () => {
-    await using harness = await createHarness({ plugin });
-    expect(await harness.fuzz("before_tool_call", { runs: 40 })).toEqual({ seed: 1, runs: 40, failure: undefined });
+  it("reports nothing about a handler that answers every event, and calls it with every event that it makes, whatever the hook", async () => {
+    const names = Object.keys(CATALOG) as HookName[];
+    const source = `let calls = 0; export default (api) => { for (const hook of ${JSON.stringify(names)}) api.on(hook, () => void (calls += 1)); api.registerGatewayMethod("calls", ({ respond }) => respond(true, calls)); };`;
+    const hooks = { allowConversationAccess: true, allowInstallDecisions: true };
+    await using harness = await createHarness({ plugin: { id: "all", source }, hooks, permissions: ["prompt"] });
+    for (const hook of names)
+      expect([hook, await harness.fuzz(hook, { runs: 5 })]).toEqual([hook, { seed: 1, runs: 5, failure: undefined }]);
+    expect((await harness.call({ method: "calls" })).value).toEqual({ ok: true, payload: names.length * 5 });
+  });
+
+  it("does not take events that never reached the plugin for events that it answered", async () => {
+    const source = `export default (api) => api.on("before_tool_call", ({ params }) => { if (params.command) throw new Error("no"); }, { matcher: ["exec"] });`;
+    await using harness = await createHarness({ plugin: { id: "narrow", source } });
+    await expect(harness.fuzz("message_sending")).rejects.toThrow(
+      "narrow does not listen to message_sending: fuzz one of before_tool_call",
+    );
+    await expect(harness.fuzz("before_tool_call", { runs: 20 })).rejects.toThrow(
+      "called with none of 20 events: the handler's own options",
+    );
+    const { failure } = await harness.fuzz("before_tool_call", { fields: { toolName: "exec" } });
+    expect(failure!.event).toEqual({ toolName: "exec", params: { command: expect.anything() as unknown } });
+    await expect(harness.fuzz("before_tool_call", { fields: { toolName: 5 } })).rejects.toThrow('not valid at "toolName"');
+    await harness.close();
+    await expect(harness.fuzz("before_tool_call")).rejects.toThrow("closed");
   });
 });

@@ -102,7 +102,7 @@ export const call = defineVerb({
         inspect: {
           port: inspection.port,
           break: true,
-          listening: (address) => sayInspect(values.plugin![0]!, address, true, err),
+          listening: (address) => sayInspect(address, true, err),
         },
       }),
       log: (line) => told(line, err),

@@ -80,7 +80,13 @@ async function profiled(path: string, values: Values): Promise<CpuProfile | Heap
   const { "from-run": runId, heap: isHeap = false } = values;
   const inputOf = async (first: () => Promise<string | undefined>): Promise<CallInput> => {
     if (runId !== undefined) return pastInput(runId, values);
-    const hook = findHook(values.hook ?? (await first()), undefined);
+    const name = values.hook ?? (await first());
+    if (name === undefined)
+      throw new UsageError(
+        "the plugin listens to no hook, and only hooks are profiled",
+        'name a hook with --hook, or measure a tool with "creel call tool:<name>"',
+      );
+    const hook = findHook(name, undefined);
     return readInput(hook, values.event ?? JSON.stringify(exampleOf(hook)), values.ctx);
   };
   if (existsSync(path)) {

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "creel";
-import { contextFor } from "../../../../src/cli/call/context.ts";
+import { contextFor } from "../../../../src/host/run/absent-context.ts";
 import { prepare } from "../../../../src/host/run/prepare.ts";
 import { CATALOG } from "../../../../src/protocol/catalog.ts";
 import type { AnyHook } from "../../../../src/protocol/catalog.ts";

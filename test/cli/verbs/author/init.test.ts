@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { scaffold } from "../../../../src/cli/init/scaffold.ts";
+import { hookMdFiles, toolFiles } from "../../../../src/cli/init/kinds.ts";
+import { eventText, scaffold } from "../../../../src/cli/init/scaffold.ts";
 import { CATALOG } from "../../../../src/protocol/catalog.ts";
 import type { AnyHook } from "../../../../src/protocol/catalog.ts";
+import { wordsOfLine } from "../../../support/command-line.ts";
 import { folder, write } from "../../../support/files.ts";
 import { CACHE } from "../../../support/creel.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
@@ -75,11 +77,26 @@ describe("creel init", { timeout: 120_000 }, () => {
     expect(inspected.out).toMatch(/^greeter 0\.1\.0\n {2}state +enabled\n/);
   });
 
-  it("of every kind of plugin: its own test passes", async () => {
+  it("of every kind of plugin: its own test passes, and so do the call and the packing that it prints", async () => {
     const where = folder({});
     for (const kind of ["modify", "observe", "turn", "tool", "hook-md"]) {
-      const { code, err } = await creelHere("init", join(where, kind), "--kind", kind, "--name", `a-${kind}`);
-      expect([code, err]).toEqual([0, ""]);
+      const begun = await creelHere("init", join(where, kind), "--kind", kind, "--name", `a-${kind}`, "--json");
+      expect([begun.code, begun.err]).toEqual([0, ""]);
+      const { next } = JSON.parse(begun.out) as { next: string[] };
+      const printed = (verb: string): string[] => wordsOfLine(next.find((line) => line.startsWith(`creel ${verb} `)) ?? "").slice(1);
+      const there = (words: string[]): string[] => words.map((word) => (word === "." ? join(where, kind) : word));
+      const called = await creelHere(...there(printed("call")), "--isolation", "thread");
+      expect([kind, called.code]).toEqual([kind, 0]);
+      // A tool is not run by creel dev, and a HOOK.md folder is not packed.
+      expect(next.find((line) => line.includes("--inspect"))).toMatch(
+        kind === "tool" ? /^creel call tool:/ : /^creel dev \. --inspect --hook /,
+      );
+      const packed = await Promise.all(
+        [printed("pack")]
+          .filter((words) => words.length > 0)
+          .map((words) => creelHere(...there(words), "--types", "none", "--out", join(where, `${kind}.tgz`))),
+      );
+      expect([kind, packed.map(({ code }) => code)]).toEqual([kind, kind === "hook-md" ? [] : [0]]);
     }
     link(where);
     const flags = ["-C", "source", "--test", "--test-isolation", "none", "--test-reporter", "tap"];
@@ -135,6 +152,12 @@ describe("creel init", { timeout: 120_000 }, () => {
       });
       write(where, { [`p${at}/index.ts`]: source!, [`p${at}/index.test.ts`]: test! });
     }
+    const creel = { dependency: "^1.0.0", isCheckout: false };
+    for (const [name, files] of Object.entries({
+      tool: toolFiles("a", creel),
+      md: hookMdFiles("b", eventText(CATALOG["session:patch"]), creel),
+    }))
+      for (const [file, text] of Object.entries(files)) if (file.endsWith(".ts")) write(where, { [`${name}/${file}`]: text });
     const config = {
       extends: join(root, "tsconfig.json"),
       compilerOptions: {

@@ -1,5 +1,5 @@
 /** `creel pack`: what it prints is what an operator will be asked, and what creel check refuses is not packed. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { creelHere } from "../../../support/cli-in-process.ts";
@@ -13,11 +13,11 @@ const SOURCE = `export default (api) => {
   });
 };
 `;
-const plugin = (permissions: object, source = SOURCE): string =>
+const plugin = (permissions: object, source = SOURCE, main = "index.js"): string =>
   folder({
-    "creel.plugin.json": JSON.stringify({ id: "counts", main: "index.js", permissions }),
+    "creel.plugin.json": JSON.stringify({ id: "counts", main, permissions }),
     "package.json": JSON.stringify({ name: "counts", version: "2.0.0" }),
-    "index.js": source,
+    [main]: source,
   });
 
 async function unrequested(permissions: object): Promise<string[]> {
@@ -47,6 +47,22 @@ describe("creel pack", () => {
     const { code, out } = await creelHere("pack", root, "--out", file, "--types", "none");
     expect([code, existsSync(file)]).toEqual([1, false]);
     expect(out).toContain("✗ register:");
+  });
+
+  it("writes nothing if a type is wrong", async () => {
+    const root = plugin(
+      {},
+      `import type { PluginApi } from "creel/plugin";
+export default (api: PluginApi) => { api.on("before_tool_call", () => ({ blok: true, blockReason: "x" })); };
+`,
+      "index.ts",
+    );
+    mkdirSync(join(root, "node_modules"));
+    symlinkSync(join(import.meta.dirname, "../../../.."), join(root, "node_modules/creel"));
+    const file = join(root, "out.tgz");
+    const { code, out } = await creelHere("pack", root, "--out", file, "--types", "required");
+    expect([code, existsSync(file)]).toEqual([1, false]);
+    expect(out).toMatch(/✗ types:[^]*blok/);
   });
 });
 

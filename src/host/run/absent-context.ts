@@ -1,5 +1,5 @@
-/** The context of a run that was given none: taken from the event, or else the smallest valid one. */
-import { prepare } from "../../host/run/prepare.ts";
+/** Trusted side, in tools of authors: the context of a run that was given none: taken from the event, or else the smallest valid one. */
+import { prepare } from "./prepare.ts";
 import type { AnyHook } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { sampleContext } from "../../protocol/rules/samples.ts";
