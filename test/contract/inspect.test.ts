@@ -277,6 +277,29 @@ describe("a debugger", () => {
     expect((await second).decision).toBe("block");
   });
 
+  // The moment matters: an isolate that has said that it pauses, and does not wait yet, must not be left there, and a session that is taken
+  // away while the isolate speaks must not take the process along.
+  it.each(["process", "thread"] as const)(
+    "that goes away 40 times in the moment of a pause, every third time with a reload at once, leaves nothing hanging, %s isolation",
+    { timeout: 60_000 },
+    async (isolation) => {
+      const { host, address } = await open(isolation);
+      await using _ = host;
+      for (let round = 0; round < 40; round++) {
+        const { client, script } = await attach(address);
+        await breakAt(client, script, "let words");
+        const running = host.run(...call(round % 2 === 0 ? "exec" : "wait"));
+        await client.next<Paused>("Debugger.paused");
+        if (round % 4 === 0) void client.send("Debugger.stepOver").catch(() => {});
+        client.kill();
+        const reloaded = round % 3 === 0 ? host.reload("guarded") : undefined;
+        expect((await running).calls).toHaveLength(1);
+        await reloaded;
+        expect((await host.run(...call("exec", "ls"))).decision).toBe("pass");
+      }
+    },
+  );
+
   it("does not keep a host from closing while the plugin is paused", async () => {
     const { host, address } = await open("thread");
     const { client, script } = await attach(address);

@@ -51,6 +51,8 @@ export class Lane {
   readonly #status: LaneStatus;
   readonly #stopper: Stopper;
   readonly #slots = new Map<number, Slot>();
+  /** Of slots that were removed: what is still under way in them. */
+  readonly #leaving = new Set<Promise<void>>();
   readonly #routes = new Map<number, LaneRoute>();
   readonly #sides = new Map<Link<Frame>, Side>();
   #rules: Hello["rules"] = {};
@@ -133,11 +135,20 @@ export class Lane {
     this.#loop.stop();
     this.#hold.drop();
     await this.#prewarm[Symbol.asyncDispose]();
-    for (const slot of this.#slots.values()) slot.dispose();
+    for (const slot of this.#slots.values()) this.#leave(slot);
     this.#slots.clear();
+    // An isolate at a breakpoint would keep its thread.
+    await Promise.all(this.#leaving);
     this.#stopper.dispose();
     this.#loop.forgetSlots();
     this.#guest = new GuestCode("");
+  }
+
+  #leave(slot: Slot | undefined): void {
+    const leaving = slot?.dispose();
+    if (!leaving) return;
+    const left = leaving.finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
   }
 
   /**
@@ -249,13 +260,13 @@ export class Lane {
   }
 
   #drop(cell: number): void {
-    this.#slots.get(cell)?.dispose();
+    this.#leave(this.#slots.get(cell));
     this.#slots.delete(cell);
     for (const [number, { steps }] of this.#routes) if (steps.some((step) => step[0] === cell)) this.#routes.delete(number);
   }
 
   #open(message: Open, bodies: string[]): void {
-    this.#slots.get(message.cell)?.dispose();
+    this.#leave(this.#slots.get(message.cell));
     const { cell, plugin, limits, hasFineClock, hasVolume, isPaused } = message;
     const clock = this.#clock;
     const date = clock instanceof ManualLaneClock ? (): number => clock.nowMs : undefined;

@@ -22,8 +22,8 @@ export class DebugCell {
   readonly #spec: CellSpec;
   readonly #library: ivm.ExternalCopy<string>;
   #session: DebugSession | undefined;
-  /** Of a turn that ends because the heap is full. */
-  #ending: DebugSession | undefined;
+  /** Of sessions that the isolate may still be sending through. */
+  readonly #endings = new Set<Promise<void>>();
   /** The debugger has ended a turn: the handler will never answer. */
   #isTerminated = false;
   /**
@@ -112,19 +112,23 @@ export class DebugCell {
   attach(said: (message: string) => void): void {
     this.detach();
     if (this.#isolate.isDisposed) return;
-    this.#session = new DebugSession(this.#isolate.createInspectorSession(), (message) => {
-      this.#isFull ||= message.startsWith(PAUSED) && message.includes(OOM);
-      said(message);
-    });
+    this.#session = new DebugSession(
+      this.#isolate.createInspectorSession(),
+      () => this.#isolate.isDisposed,
+      (message) => {
+        this.#isFull ||= message.startsWith(PAUSED) && message.includes(OOM);
+        said(message);
+      },
+    );
   }
 
   /** Ends the session. A paused turn goes on, or ends if the heap is full. */
   detach(): void {
     const session = this.#session;
     this.#session = undefined;
-    if (!session || !this.#isFull || this.#isolate.isDisposed) return session?.close();
-    this.#ending = session;
-    session.terminate();
+    if (!session) return;
+    const ended = session.end(this.#isFull).then(() => void this.#endings.delete(ended));
+    this.#endings.add(ended);
   }
 
   debug(message: string): void {
@@ -134,10 +138,10 @@ export class DebugCell {
     if (!this.#isolate.isDisposed) this.#session?.send(message);
   }
 
-  /** The session goes first: disposing of an isolate that is paused would block this thread for ever. */
-  dispose(): void {
-    this.#session?.close();
-    this.#ending?.close();
+  /** The sessions go first: disposing of an isolate that is paused would block this thread for ever. */
+  async dispose(): Promise<void> {
+    this.detach();
+    await Promise.all(this.#endings);
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 

@@ -1,7 +1,9 @@
 /**
- * Untrusted side, lane thread: a debugger's session with one isolate. It repairs one flaw of isolated-vm: a message
- * that arrives while the isolate is about to pause is not seen until the next message comes (10 of 3,000 immediate
- * resumes stalled). So while anything is unanswered, the session sends a message without effect every few milliseconds.
+ * Untrusted side, lane thread: a debugger's session with one isolate. It works around two flaws of isolated-vm.
+ * - A message that arrives while the isolate is about to pause is not seen until the next message comes (10 of 3,000 immediate resumes
+ *   stalled). So while anything is unanswered, the session sends a message without effect every few milliseconds.
+ * - Disposing of a session frees what the isolate's thread may be sending through: the process crashes, or the isolate stays paused. So a
+ *   session that ends first makes the isolate silent, and is disposed of when nothing is unanswered.
  */
 import { LIMITS } from "../../../protocol/limits.ts";
 
@@ -15,71 +17,96 @@ export interface RawSession {
 
 /** The id of messages that the lane itself sends. Their responses are dropped. The host keeps its ids below this one. */
 const OWN_ID = 2 ** 31 - 1;
-const NO_OP = JSON.stringify({ id: OWN_ID, method: "Runtime.getIsolateId" });
-/** Its answer says that what was sent before it was read. */
-const LAST_ID = OWN_ID - 1;
-const LAST = JSON.stringify({ id: LAST_ID, method: "Runtime.getIsolateId" });
+const own = (method: string, params?: object): string => JSON.stringify({ id: OWN_ID, method, params });
+const NO_OP = own("Runtime.getIsolateId");
+/** Its response comes when the turn ends, or never: nobody waits for it. */
+const TERMINATE_ID = OWN_ID - 1;
+const TERMINATE = JSON.stringify({ id: TERMINATE_ID, method: "Runtime.terminateExecution" });
+/** Of everything that speaks without being asked. An isolate that is paused goes on. */
+const SILENCE = ["Debugger", "Runtime", "Console", "Profiler", "HeapProfiler"].map((domain) => own(`${domain}.disable`));
 
 export class DebugSession {
   readonly #raw: RawSession;
+  readonly #isGone: () => boolean;
   readonly #said: (message: string) => void;
+  /** Commands of the debugger's. */
   #unanswered = 0;
-  #isClosed = false;
+  /** All that was sent. */
+  #underWay = 0;
   #clock: NodeJS.Timeout | undefined;
+  #ending: PromiseWithResolvers<void> | undefined;
+  #isQuiet = false;
+  /** A command of the debugger's may have no answer. */
+  #ticksLeft = LIMITS.inspect.terminateMs / LIMITS.inspect.wakeMs;
 
-  constructor(raw: RawSession, said: (message: string) => void) {
+  /** `isGone`: nothing may be sent to an isolate that was disposed of. */
+  constructor(raw: RawSession, isGone: () => boolean, said: (message: string) => void) {
     this.#raw = raw;
+    this.#isGone = isGone;
     this.#said = said;
-    raw.onResponse = (id, message) => {
-      if (id === OWN_ID) return;
-      this.#unanswered -= 1;
-      if (this.#unanswered <= 0) this.#stopClock();
-      this.#tell(id, message);
-    };
-    raw.onNotification = (message) => this.#tell(undefined, message);
+    raw.onResponse = (id, message) => this.#answered(id, message);
+    raw.onNotification = (message) => this.#ending ?? this.#tell(undefined, message);
   }
 
   send(message: string): void {
     this.#unanswered += 1;
-    this.#raw.dispatchProtocolMessage(message);
+    this.#dispatch(message);
     this.#wake();
-  }
-
-  /**
-   * The turn under way ends, and the debugger hears nothing more. The session closes when the isolate has read that: one that was closed at
-   * once would take the message with it if the isolate was only about to pause.
-   */
-  terminate(): void {
-    this.#stopClock();
-    this.#mute();
-    this.#raw.onResponse = (id) => {
-      if (id === LAST_ID) setImmediate(() => this.close());
-    };
-    this.#raw.dispatchProtocolMessage(JSON.stringify({ id: OWN_ID, method: "Runtime.terminateExecution" }));
-    this.#wake(LAST);
   }
 
   /** While the host blocks on a run, no debugger can resume the isolate, so it does not pause. */
   skipPauses(skip: boolean): void {
-    this.#raw.dispatchProtocolMessage(JSON.stringify({ id: OWN_ID, method: "Debugger.setSkipAllPauses", params: { skip } }));
+    this.#dispatch(own("Debugger.setSkipAllPauses", { skip }));
   }
 
-  /** An isolate that is paused goes on. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  /**
+   * The debugger hears nothing more, and an isolate that is paused goes on; with `isTurnOver`, the turn under way ends. Resolves when the
+   * isolate may be disposed of.
+   */
+  end(isTurnOver = false): Promise<void> {
+    if (this.#ending) return this.#ending.promise;
+    this.#ending = Promise.withResolvers();
+    if (isTurnOver && !this.#isGone()) this.#raw.dispatchProtocolMessage(TERMINATE);
+    for (const message of SILENCE) this.#dispatch(message);
+    this.#wake();
+    return this.#ending.promise;
+  }
+
+  #dispatch(message: string): void {
+    if (this.#isGone()) return;
+    this.#underWay += 1;
+    this.#raw.dispatchProtocolMessage(message);
+  }
+
+  #answered(id: number, message: string): void {
+    if (id === TERMINATE_ID) return;
+    this.#underWay -= 1;
+    if (this.#ending || id === OWN_ID) return;
+    this.#unanswered -= 1;
+    if (this.#unanswered <= 0) this.#stopClock();
+    this.#tell(id, message);
+  }
+
+  #wake(): void {
+    this.#clock ??= setInterval(() => this.#tick(), LIMITS.inspect.wakeMs);
+  }
+
+  #tick(): void {
+    if (!this.#ending) return this.#dispatch(NO_OP);
+    this.#ticksLeft -= 1;
+    if (this.#underWay > 0 && this.#ticksLeft > 0 && !this.#isGone()) {
+      this.#isQuiet = false;
+      return this.#dispatch(NO_OP);
+    }
+    // Between two ticks the isolate's thread has left what it was sending through.
+    if (this.#isQuiet) return this.#dispose(this.#ending);
+    this.#isQuiet = true;
+  }
+
+  #dispose({ resolve }: PromiseWithResolvers<void>): void {
     this.#stopClock();
-    this.#mute();
     this.#raw.dispose();
-  }
-
-  #mute(): void {
-    this.#raw.onResponse = () => {};
-    this.#raw.onNotification = () => {};
-  }
-
-  #wake(message = NO_OP): void {
-    this.#clock ??= setInterval(() => this.#raw.dispatchProtocolMessage(message), LIMITS.inspect.wakeMs);
+    resolve();
   }
 
   #stopClock(): void {

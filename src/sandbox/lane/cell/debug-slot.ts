@@ -40,6 +40,8 @@ export class DebugSlot implements Slot, MailTurns {
   /** The entry under way, and those behind it. */
   #entries: Promise<void> = Promise.resolve();
   #underWay = 0;
+  /** Of the cells that were replaced or removed. */
+  #disposed: Promise<unknown> = Promise.resolve();
 
   constructor(spec: CellSpec, lane: SlotLane) {
     this.#spec = spec;
@@ -113,9 +115,10 @@ export class DebugSlot implements Slot, MailTurns {
 
   sweep(): void {}
 
-  dispose(): void {
+  async dispose(): Promise<void> {
     this.#fail("gone", errorJson("ERR_CALL_NOT_LOADED", { detail: "it was removed" }));
     this.#crash("the plugin was removed");
+    await this.#disposed;
   }
 
   enterLater(number: number, turn: LaterTurn): void {
@@ -147,13 +150,16 @@ export class DebugSlot implements Slot, MailTurns {
     this.#volume = volume;
     this.#loadStartedMs = 0;
     void DebugCell.make(this.#lane.guest, this.#spec).then(
-      (cell) => {
-        if (this.#state !== "loading") return cell.dispose();
-        this.#cell = cell;
-        this.#lane.events.inspectable(this.#spec.cell);
-      },
+      (cell) => this.#made(cell),
       (error: Error) => this.loaded(false, errorJson("ERR_PLUGIN_SYNTAX", { detail: error.message })),
     );
+  }
+
+  #made(cell: DebugCell): void {
+    if (this.#state === "loading") {
+      this.#cell = cell;
+      this.#lane.events.inspectable(this.#spec.cell);
+    } else void cell.dispose();
   }
 
   async #load(cell: DebugCell): Promise<void> {
@@ -238,7 +244,7 @@ export class DebugSlot implements Slot, MailTurns {
     this.#cell = undefined;
     this.#mail.stop();
     this.queue.clear();
-    cell?.dispose();
+    if (cell) this.#disposed = Promise.all([this.#disposed, cell.dispose()]);
   }
 
   #crash(detail: string): void {

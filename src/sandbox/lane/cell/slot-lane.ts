@@ -56,7 +56,8 @@ export interface Slot {
   respond(request: number, isOk: boolean, text: string): void;
   abandon(caller: Caller): void;
   sweep(): void;
-  dispose(): void;
+  /** A promise: something of it is still under way until then. */
+  dispose(): void | Promise<void>;
 }
 
 /** What all slots of a lane share. */
