@@ -19,7 +19,7 @@ export function compatPage({ plugins, repositories, packages }: Results): string
 
 Made by \`npm run compat -- --update\` from \`scripts/compat/list.json\`: public plugins and packages at pinned versions, downloaded from the registry, unmodified. A plugin is installed with every permission that it requests, and each of its hooks gets an event. A package is
 bundled into a plugin of a few lines that uses it: it computes something, or talks to a server on loopback with a grant. Clients of databases and brokers connect to nothing here: \`pg\`, \`mysql2\`, \`ioredis\`, \`nats\` and \`ws\` are tried with real servers in \`test/packages/servers.test.ts\`; of \`redis\`, \`mongodb\`, \`amqplib\`, \`mqtt\` and \`neo4j-driver\` only what
-they do without a server is known. Regressions fail the command.
+they do without a server is known. Regressions fail the command, and CI runs it (\`test/compat/registry.test.ts\`), without the checkouts.
 
 - **full**: it answers as it should, and nothing of it is missing.
 - **reduced**: it answers as it should; what uses the named modules throws a sentence that says so.

@@ -14,10 +14,10 @@ const expected = [];
 const failures = [];
 const exits = [];
 
-const { on } = process;
+const listen = process.on.bind(process);
 process.on = process.once = function (name, listener) {
   if (name === "exit" || name === "beforeExit") exits.push(listener);
-  else on.call(process, name, listener);
+  else listen(name, listener);
   return process;
 };
 
