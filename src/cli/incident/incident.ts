@@ -49,7 +49,7 @@ export function incidentOf({ run, plugin, profile, slowest, redact }: SaveOption
   const context = structuredClone(wholeOf(run.context) ?? {});
   const paths = pathsOf(event);
   const names = paths.map((path) => path.join("."));
-  // SECURITY: whoever misspells a field must not believe that it was left out. test/cli/incident/incident.test.ts
+  // SECURITY: a person who misspells a field must not believe that it was left out. test/cli/incident/incident.test.ts
   for (const path of redact)
     if (!names.includes(path))
       throw new UsageError(

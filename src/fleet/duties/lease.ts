@@ -57,7 +57,7 @@ export class Lease {
       await this.#look().catch(() => {});
       await sleep(LIMITS.fleet.renewMs, undefined, { signal, ref: false }).catch(() => {});
     }
-    // Whoever serves from now on has a lease of its own.
+    // The host that serves from now on has a lease of its own.
     this.#options.left();
     await this.#giveBack().catch(() => {});
   }

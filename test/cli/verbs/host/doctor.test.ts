@@ -99,6 +99,12 @@ describe("creel doctor --config", () => {
         where: `${file}:1`,
         fix: 'write "walls"',
       },
+      {
+        area: "state",
+        status: "warn",
+        what: "not checked: creel.json does not load",
+        fix: "correct creel.json, then run creel doctor again",
+      },
     ]);
     expect(checks.map(({ area }) => area)).toEqual(expect.arrayContaining(["node", "isolated-vm", "state", "socket", "clock"]));
   });
