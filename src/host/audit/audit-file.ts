@@ -78,7 +78,7 @@ export class AuditFile {
   }
 
   #fullPath(): string {
-    return join(this.#folder, `${this.#name}-${Date.now()}-${process.pid}-${randomBytes(4).toString("hex")}.jsonl`);
+    return join(this.#folder, `${this.#name}-${nextMs()}-${process.pid}-${randomBytes(4).toString("hex")}.jsonl`);
   }
 
   /** The oldest files that must go so that another part fits. */
@@ -93,6 +93,14 @@ export class AuditFile {
     }
     return full.filter((path) => !kept.has(path));
   }
+}
+
+let latestMs = 0;
+
+/** The time for a name, later than that of any name before: names of one millisecond would be in no order, and the oldest go first. */
+function nextMs(): number {
+  latestMs = Math.max(Date.now(), latestMs + 1);
+  return latestMs;
 }
 
 /** The full files among all names in the folder, the oldest first. */

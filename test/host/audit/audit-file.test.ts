@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { localStores } from "../../../src/host/stores.ts";
 import { KnownSecrets } from "../../../src/host/audit/known-secrets.ts";
 import { Audit, auditSinks } from "../../../src/host/audit/audit.ts";
@@ -69,6 +69,20 @@ describe("the files", () => {
     // The latest lines, without a gap, the latest first.
     expect(kept).toEqual(Array.from(kept, (_, at) => 399 - at));
     expect(kept.length).toBeGreaterThan(50);
+  });
+
+  it("files that are full in the same millisecond keep their order", async () => {
+    const dir = folder({}, QUICK);
+    const file = new AuditFile(dir, "state", 1_000_000, 1_000);
+    const standing = vi.spyOn(Date, "now").mockReturnValue(Date.now());
+    onTestFinished(() => standing.mockRestore());
+    const journal = new LineQueue("h", file, recorder().logger);
+    for (let at = 0; at < 20; at++) {
+      journal.add(file, 0, () => replaced(`${at} ${"x".repeat(1_000)}`));
+      await journal.flush();
+    }
+    await journal.close();
+    expect((await states(dir)).map((state) => Number(whyOf(state).split(" ")[0]))).toEqual(Array.from({ length: 20 }, (_, at) => 19 - at));
   });
 
   it("a torn line costs itself and not the next one; foreign lines and files are left out, and counted", async () => {
