@@ -7,9 +7,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts", "plugins-examples/**/*.test.ts"],
     // They install packages from a registry: vitest.registry.config.ts.
     exclude: ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "test/compat/registry.test.ts", "**/node_modules/**"],
-    // The tests start real threads and processes, and half of the time they wait for clocks that are the subject. So two files more than CI's
-    // two cores use what would be idle.
-    maxWorkers: 4,
+    // The tests start real threads and processes, and a third of the time they wait for clocks that are the subject. So one file more than
+    // CI's two cores uses what would be idle.
+    maxWorkers: 3,
     globalSetup: ["test/support/warm.ts", "test/support/browser-check.ts"],
     // Their threads inherit it; see there.
     execArgv: ["--import", new URL("src/sandbox/process/compile-cache.ts", import.meta.url).href],
