@@ -78,7 +78,8 @@ export function startStallDetector(
     let nextMs: number = watchActiveMs;
     for (const [lane, laneStatus] of laneStatuses.entries()) {
       const at = readLaneStatus(laneStatus);
-      setCpuPressure(laneStatus, cpuPressure);
+      // A machine that has just become busy is busy: a turn's wall clock must not end it before it had its CPU time.
+      setCpuPressure(laneStatus, clamp(Math.max(cpuPressure, pressure)));
       if (isSteady && !steady.has(lane)) beSteady(lane, laneStatus, at.thread);
       turns += at.turn;
       if (at.isInside) nextMs = Math.min(nextMs, check(lane, laneStatus, at));
