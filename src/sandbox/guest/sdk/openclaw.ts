@@ -4,6 +4,7 @@
  * not before: plugins import names that they use only in places which a hook host never reaches.
  */
 import { log } from "../api/api.ts";
+import * as bundled from "./bundled-entry.ts";
 import * as channel from "./channel.ts";
 import * as helpers from "./helpers.ts";
 
@@ -106,4 +107,5 @@ export default Object.assign(sdk, {
   createSubsystemLogger,
   ...helpers,
   ...channel,
+  ...bundled,
 });
