@@ -7,6 +7,7 @@ import { log } from "../api/api.ts";
 import * as bundled from "./bundled-entry.ts";
 import * as channel from "./channel.ts";
 import * as helpers from "./helpers.ts";
+import { missing } from "./missing.ts";
 
 interface ConfigSchema {
   safeParse?(value: unknown): unknown;
@@ -66,23 +67,6 @@ function createSubsystemLogger(subsystem: string): SubsystemLogger {
     raw: to("info"),
     child: (name) => createSubsystemLogger(`${subsystem}/${name}`),
   };
-}
-
-const made = new Map<string, unknown>();
-
-function missing(name: string): unknown {
-  const known = made.get(name);
-  if (known) return known;
-  const refuse = (): never => {
-    throw new Error(`"${name}" of openclaw/plugin-sdk is not there in the sandbox: what it does needs a whole gateway around it`);
-  };
-  // An ordinary function, so that a class may extend it. Constructing one throws.
-  const absent = function absent(): never {
-    return refuse();
-  };
-  Object.assign(absent, { toString: refuse, valueOf: refuse, [Symbol.toPrimitive]: refuse });
-  made.set(name, absent);
-  return absent;
 }
 
 /** The prototype of the exports. The bundler keeps it when it makes a module of them. */

@@ -33,4 +33,10 @@ it("a channel describes itself while its files load, and the description is whol
   expect(channel.buildChannelConfigSchema({ toJSONSchema: ({ target }: { target: string }) => target })).toEqual({ schema: "draft-07" });
   expect(channel.buildChannelConfigSchema(undefined)).toEqual({ schema: { type: "object", additionalProperties: true } });
   expect([channel.maxBytesForKind("audio"), channel.maxBytesForKind("toString")]).toEqual([16 * 2 ** 20, 100 * 2 ** 20]);
+  const adapter = channel.createComputedAccountStatusAdapter({ defaultRuntime: { running: false }, resolveAccountSnapshot: () => 1 });
+  expect(adapter["defaultRuntime"]).toEqual({ running: false });
+  expect(() => (adapter["buildAccountSnapshot"] as () => unknown)()).toThrow(
+    '"createComputedAccountStatusAdapter" of openclaw/plugin-sdk is not',
+  );
+  expect(channel.createScopedDmSecurityResolver()).toThrow('"createScopedDmSecurityResolver" of openclaw/plugin-sdk is not');
 });
