@@ -48,8 +48,8 @@ export function maxBytesForKind(kind: string): number {
 }
 
 /** A channel's status. What would put it together for an account needs the gateway's state of it. */
-export function createComputedAccountStatusAdapter({ resolveAccountSnapshot: _, ...parts }: Fields): Fields {
-  return { ...parts, buildAccountSnapshot: missing("createComputedAccountStatusAdapter") };
+export function createComputedAccountStatusAdapter(parts: Fields): Fields {
+  return { ...parts, resolveAccountSnapshot: undefined, buildAccountSnapshot: missing("createComputedAccountStatusAdapter") };
 }
 
 /** Who may write to a channel, by the gateway's pairings. */
