@@ -39,14 +39,18 @@ interface BundledEntry extends Omit<ChannelEntry, "plugin" | "setRuntime"> {
   readonly accountInspect?: Part;
 }
 
-/** A channel has no place in a sandbox, so that its part is loaded by nobody but the plugin; the runtime's part is. */
+/**
+ * A channel has no place in a sandbox, so that its part is loaded by nobody but the plugin. The part that keeps the
+ * runtime is loaded if there is anything beside the channel, which may ask it; often it is the channel's own file.
+ */
 export function defineBundledChannelEntry(entry: BundledEntry): object {
   const { importMetaUrl, plugin, outbound, secrets, runtime, accountInspect, configSchema, features, ...others } = entry;
   const setRuntime = runtime && setterOf(importMetaUrl, runtime);
+  const isMore = Boolean(entry.registerFull ?? entry.registerCapabilities ?? entry.registerCliMetadata);
   const own = defineChannelPluginEntry({
     ...others,
     configSchema: typeof configSchema === "function" ? (configSchema as Load)() : configSchema,
-    ...(setRuntime && { setRuntime }),
+    ...(setRuntime && isMore && { setRuntime }),
   });
   return {
     ...own,

@@ -47,6 +47,19 @@ it("a channel's entry registers in OpenClaw's order, and loads the file of its r
   expect([typeof entry["loadChannelAccountInspector"], typeof entry["loadChannelOutbound"]]).toEqual(["function", "undefined"]);
 });
 
+it("of a plugin that is nothing but a channel no file is loaded", () => {
+  log.length = 0;
+  const runtime = part("./channel.js", { set: () => log.push("runtime") }, "set");
+  const entry = bundled.defineBundledChannelEntry({ importMetaUrl: URL_OF, plugin: part("./channel.js", {}), runtime }) as {
+    register(api: unknown): void;
+    setChannelRuntime(runtime: unknown): void;
+  };
+  entry.register({ registerChannel: () => log.push("channel") });
+  expect(log).toEqual(["channel"]);
+  entry.setChannelRuntime({});
+  expect(log).toEqual(["channel", "./channel.js", "runtime"]);
+});
+
 it("an entry for setting up has loaders of the parts that it names", () => {
   const entry = bundled.defineBundledChannelSetupEntry({
     importMetaUrl: URL_OF,
