@@ -4,7 +4,7 @@
  */
 
 type Fields = Record<string, unknown>;
-export type Api = Record<string, (...args: unknown[]) => unknown> & { pluginConfig?: Fields; registrationMode?: string };
+type Api = Record<string, (...args: unknown[]) => unknown> & { pluginConfig?: Fields; registrationMode?: string };
 
 export function textResult(text: string, details?: unknown): object {
   return { content: [{ type: "text", text }], details };
