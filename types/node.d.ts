@@ -682,6 +682,8 @@ declare module "module" {
 }
 
 declare module "fs" {
+  import type { FileHandle } from "fs/promises";
+  import type { Readable, Writable } from "stream";
   type PathLike = string | Buffer | URL;
   type Time = number | string | Date;
   type WriteOptions = BufferEncoding | { encoding?: BufferEncoding | null; mode?: number; flag?: string; signal?: AbortSignal } | null;
@@ -859,6 +861,35 @@ declare module "fs" {
   export function symlinkSync(target: PathLike, path: PathLike, type?: string): void;
   export function symlink(target: PathLike, path: PathLike, type?: string, callback?: NoParam): void;
   export function symlink(target: PathLike, path: PathLike, callback: NoParam): void;
+  interface StreamOptions {
+    flags?: string;
+    encoding?: BufferEncoding;
+    fd?: number | FileHandle;
+    mode?: number;
+    autoClose?: boolean;
+    emitClose?: boolean;
+    start?: number;
+    highWaterMark?: number;
+    signal?: AbortSignal;
+    fs?: object | null;
+  }
+  export class ReadStream extends Readable {
+    constructor(path: PathLike, options?: BufferEncoding | (StreamOptions & { end?: number }));
+    path: string | Buffer;
+    bytesRead: number;
+    readonly pending: boolean;
+    close(callback?: (error?: Error | null) => void): void;
+  }
+  export class WriteStream extends Writable {
+    constructor(path: PathLike, options?: BufferEncoding | (StreamOptions & { flush?: boolean }));
+    path: string | Buffer;
+    bytesWritten: number;
+    readonly pending: boolean;
+    close(callback?: (error?: Error | null) => void): void;
+  }
+  export { ReadStream as FileReadStream, WriteStream as FileWriteStream };
+  export function createReadStream(path: PathLike, options?: BufferEncoding | (StreamOptions & { end?: number })): ReadStream;
+  export function createWriteStream(path: PathLike, options?: BufferEncoding | (StreamOptions & { flush?: boolean })): WriteStream;
   export function truncateSync(path: PathLike, length?: number): void;
   export function truncate(path: PathLike, length?: number, callback?: NoParam): void;
   export function truncate(path: PathLike, callback: NoParam): void;

@@ -57,6 +57,27 @@ contract("forms of plugins", (isolation) => {
     expect(JSON.parse(result!.cancelReason!)).toEqual(["facts", "Facts", "3.2.1", { a: 1, b: 2 }]);
   });
 
+  it("an entry of OpenClaw's own kind loads its parts by the names of their files", async () => {
+    const path = folder({
+      "openclaw.plugin.json": `{ "id": "parted" }`,
+      "package.json": `{ "type": "module" }`,
+      "index.ts": `import { defineBundledChannelEntry, loadBundledEntryExportSync } from "openclaw/plugin-sdk/channel-entry-contract";
+        export default defineBundledChannelEntry({
+          id: "parted", name: "Parted", description: "", importMetaUrl: import.meta.url,
+          plugin: { specifier: "./channel.js", exportName: "channel" },
+          runtime: { specifier: "./src/runtime.js", exportName: "setRuntime" },
+          registerFull: (api) => loadBundledEntryExportSync<(api: unknown) => void>(import.meta.url, { specifier: "./tools.js", exportName: "registerTools" })(api),
+        });`,
+      "channel.ts": `throw new Error("nobody needs the channel");`,
+      "runtime.ts": `let runtime: unknown; export const setRuntime = (given: unknown) => void (runtime = given); export const getRuntime = () => runtime;`,
+      "tools.ts": `import { getRuntime } from "./runtime.js"; export const registerTools = (api) => { ${SIGN} api.registerTool({ name: "same", execute: () => getRuntime() === api.runtime }); };`,
+    });
+    await using host = await open(isolation, { plugins: [{ path }] });
+    const { result } = await host.run("message_sending", sending({}), { channelId: "chat" });
+    expect(result?.content).toMatch(/\+parted$/);
+    expect((await host.call({ tool: "same" }, {})).value).toBe(true);
+  });
+
   it("a plugin that calls itself something else keeps the operator's id, with a diagnostic", async () => {
     await using host = await open(isolation, { plugins: [{ id: "real", source: `export default { id: "false", register() {} };` }] });
     expect(host.inspect("real").diagnostics).toEqual(['the plugin calls itself "false"; here it is "real"']);

@@ -60,8 +60,8 @@ const UNDECLARED: Readonly<Record<string, RegExp>> = {
   buffer: /^SlowBuffer$/,
   // They throw one sentence when they are called: crypto.subtle does their work.
   crypto: new RegExp(`^(?:${REFUSED.join("|")})$`),
-  // As above: nothing watches, and there are no Node streams.
-  fs: /^(?:watch|watchFile|unwatchFile|createReadStream|createWriteStream)$/,
+  // As above: nothing watches.
+  fs: /^(?:watch|watchFile|unwatchFile)$/,
   "fs/promises": /^watch$/,
   stream: /^_/,
   // No kept package has these in JavaScript.

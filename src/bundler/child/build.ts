@@ -20,6 +20,7 @@ import type { Builtin, BundleRequest, BundleScan } from "../messages.ts";
 import { placed } from "./meta.ts";
 import { isOptional, otherBuild } from "./other-builds.ts";
 import { packageFiles } from "./package-files.ts";
+import { Parts } from "./parts.ts";
 import { Modes } from "./modes.ts";
 import { Scans } from "./scans.ts";
 import { GuestNames } from "./names.ts";
@@ -77,12 +78,14 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
   const modes = new Modes();
   const names = new GuestNames(root ?? cwd);
   const imports = new Imports(names);
+  const parts = new Parts(cwd);
   const entry = resolve(cwd, input);
   let refusal: CreelError | undefined;
   const files: RolldownPlugin = {
     name: "creel",
     async resolveId(id, importer, { kind }) {
       if (id === SDK) return SDK_ID;
+      if (Parts.isLoader(id)) return id;
       if (isBuiltin(id) || isNative(id)) {
         // What a module cannot load without is there as a stub.
         const inBundle = kind === "import-statement" && isAbsent(id) ? STUB + id : id;
@@ -106,6 +109,7 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
     },
     load: (id) => {
       if (id === SDK_ID) return SDK_CODE;
+      if (Parts.isLoader(id)) return parts.loader(id);
       if (hasText && id === entry) return withoutHashbang(text);
       // The bundler's own modules, which are not files.
       if (!isAbsolute(id)) return null;
@@ -123,7 +127,11 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
       if (isAbsolute(id) && !(hasText && id === entry)) scanned?.add(id, names.name(id), code);
       return placed(code, names.path(id), hasText && id === entry);
     },
-    moduleParsed: (module) => modes.note(module, hasText && module.id === entry),
+    moduleParsed: (module) => (Parts.isLoader(module.id) ? undefined : modes.note(module, hasText && module.id === entry)),
+  };
+  const partLoaders: RolldownPlugin = {
+    name: "creel-parts",
+    transform: (code, id) => (isAbsolute(id) ? parts.placed(code, id, hasText && id === entry) : null),
   };
   const stubs: RolldownPlugin = {
     name: "creel-stubs",
@@ -155,7 +163,7 @@ async function bundled(request: BundleRequest, text: string, builds: typeof PLAI
     await using build = await rolldown({
       input,
       cwd,
-      plugins: [files, stubs],
+      plugins: [files, partLoaders, stubs],
       external: (id) => OPENCLAW_SDK.test(id) && id !== SDK_ZOD,
       platform: "neutral",
       resolve: { ...builds, extensionAlias: { ".js": [".ts", ".js"] } },

@@ -122,6 +122,7 @@ export const GUEST_UNDICI = "node/net/undici";
 /** Large and rarely needed files that other files load on demand. */
 export const GUEST_PARTS = [
   "node/absent",
+  "node/fs/fs-streams",
   "node/path-win32",
   "web/url/idna-tables",
   "node/util/inspect",

@@ -4,6 +4,8 @@
  * OpenClaw 2026.3.23.
  */
 
+import { missing } from "./missing.ts";
+
 type Fields = Record<string, unknown>;
 
 const MB = 1024 * 1024;
@@ -43,4 +45,14 @@ export function createStandardChannelSetupStatus(parts: Fields): Fields {
 
 export function maxBytesForKind(kind: string): number {
   return (Object.hasOwn(MEDIA_BYTES, kind) ? MEDIA_BYTES[kind] : undefined) ?? MEDIA_BYTES["document"]!;
+}
+
+/** A channel's status. What would put it together for an account needs the gateway's state of it. */
+export function createComputedAccountStatusAdapter(parts: Fields): Fields {
+  return { ...parts, resolveAccountSnapshot: undefined, buildAccountSnapshot: missing("createComputedAccountStatusAdapter") };
+}
+
+/** Who may write to a channel, by the gateway's pairings. */
+export function createScopedDmSecurityResolver(): () => never {
+  return missing("createScopedDmSecurityResolver");
 }

@@ -50,10 +50,9 @@ export function defineToolPlugin({ id, name, description, configSchema, tools }:
   return { id, name, description, configSchema: { jsonSchema: configSchema ?? { type: "object", properties: {} } }, register };
 }
 
-interface ChannelEntry extends Fields {
+export interface ChannelEntry extends Fields {
   plugin?: unknown;
-  /** Of a bundled entry it is the name of a file. */
-  setRuntime?: unknown;
+  setRuntime?: ((runtime: unknown) => void) | undefined;
   registerCliMetadata?(api: Api): void;
   registerFull?(api: Api): void;
   registerCapabilities?(api: Api): void;
@@ -64,17 +63,12 @@ export function defineChannelPluginEntry(entry: ChannelEntry): object {
   const { id, name, description, plugin, configSchema, setRuntime } = entry;
   const register = (api: Api): void => {
     api.registerChannel!({ plugin });
-    if (typeof setRuntime === "function") (setRuntime as (runtime: unknown) => void)(api.runtime);
+    setRuntime?.(api.runtime);
     entry.registerCliMetadata?.(api);
     entry.registerFull?.(api);
     entry.registerCapabilities?.(api);
   };
   return { id, name, description, configSchema, register, channelPlugin: plugin };
-}
-
-/** As above, for a channel whose parts OpenClaw loads later, by their file names. */
-export function defineBundledChannelEntry(entry: ChannelEntry): object {
-  return defineChannelPluginEntry(entry);
 }
 
 /** Keeps `api.runtime` for files of a plugin that do not get `api`. */

@@ -4,8 +4,10 @@
  * not before: plugins import names that they use only in places which a hook host never reaches.
  */
 import { log } from "../api/api.ts";
+import * as bundled from "./bundled-entry.ts";
 import * as channel from "./channel.ts";
 import * as helpers from "./helpers.ts";
+import { missing } from "./missing.ts";
 
 interface ConfigSchema {
   safeParse?(value: unknown): unknown;
@@ -67,23 +69,6 @@ function createSubsystemLogger(subsystem: string): SubsystemLogger {
   };
 }
 
-const made = new Map<string, unknown>();
-
-function missing(name: string): unknown {
-  const known = made.get(name);
-  if (known) return known;
-  const refuse = (): never => {
-    throw new Error(`"${name}" of openclaw/plugin-sdk is not there in the sandbox: what it does needs a whole gateway around it`);
-  };
-  // An ordinary function, so that a class may extend it. Constructing one throws.
-  const absent = function absent(): never {
-    return refuse();
-  };
-  Object.assign(absent, { toString: refuse, valueOf: refuse, [Symbol.toPrimitive]: refuse });
-  made.set(name, absent);
-  return absent;
-}
-
 /** The prototype of the exports. The bundler keeps it when it makes a module of them. */
 const others = new Proxy(
   {},
@@ -106,4 +91,5 @@ export default Object.assign(sdk, {
   createSubsystemLogger,
   ...helpers,
   ...channel,
+  ...bundled,
 });

@@ -1,7 +1,7 @@
 /** Helpers of `openclaw/plugin-sdk` that plugins call while their files load. They are plain functions. */
 import { expect, it } from "vitest";
 import * as channel from "../../../../src/sandbox/guest/sdk/channel.ts";
-import { createPluginRuntimeStore, defineBundledChannelEntry } from "../../../../src/sandbox/guest/sdk/helpers.ts";
+import { createPluginRuntimeStore } from "../../../../src/sandbox/guest/sdk/helpers.ts";
 
 it("a store of the runtime gives what was set, and says in the plugin's words that nothing was", () => {
   const store = createPluginRuntimeStore({ errorMessage: "not yet" }) as Record<string, (runtime?: unknown) => unknown>;
@@ -11,19 +11,6 @@ it("a store of the runtime gives what was set, and says in the plugin's words th
   expect([store.getRuntime!(), store.tryGetRuntime!()]).toEqual(["runtime", "runtime"]);
   store.clearRuntime!();
   expect(() => store.getRuntime!()).toThrow("not yet");
-});
-
-it("a bundled channel registers its tools, although its channel and the file of its runtime are not loaded", () => {
-  const called: unknown[] = [];
-  const api = { registerChannel: () => called.push("channel"), runtime: {} };
-  const entry = defineBundledChannelEntry({
-    id: "c",
-    plugin: { specifier: "./channel.js", exportName: "channel" },
-    setRuntime: { specifier: "./runtime.js" },
-    registerFull: (given) => called.push(given === (api as unknown)),
-  }) as { id: string; register(api: unknown): void };
-  entry.register(api);
-  expect([entry.id, ...called]).toEqual(["c", "channel", true]);
 });
 
 it("a channel describes itself while its files load, and the description is whole", async () => {
@@ -46,4 +33,10 @@ it("a channel describes itself while its files load, and the description is whol
   expect(channel.buildChannelConfigSchema({ toJSONSchema: ({ target }: { target: string }) => target })).toEqual({ schema: "draft-07" });
   expect(channel.buildChannelConfigSchema(undefined)).toEqual({ schema: { type: "object", additionalProperties: true } });
   expect([channel.maxBytesForKind("audio"), channel.maxBytesForKind("toString")]).toEqual([16 * 2 ** 20, 100 * 2 ** 20]);
+  const adapter = channel.createComputedAccountStatusAdapter({ defaultRuntime: { running: false }, resolveAccountSnapshot: () => 1 });
+  expect(adapter["defaultRuntime"]).toEqual({ running: false });
+  expect(() => (adapter["buildAccountSnapshot"] as () => unknown)()).toThrow(
+    '"createComputedAccountStatusAdapter" of openclaw/plugin-sdk is not',
+  );
+  expect(channel.createScopedDmSecurityResolver()).toThrow('"createScopedDmSecurityResolver" of openclaw/plugin-sdk is not');
 });

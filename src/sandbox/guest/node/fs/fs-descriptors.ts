@@ -2,6 +2,7 @@
 import { constants, FLAGS } from "./fs-constants.ts";
 import { invalidArgType, invalidArgValue } from "../errors.ts";
 import { bytesOf } from "./fs-content.ts";
+import type { Data } from "./fs-content.ts";
 import { Fault } from "./fs-errors.ts";
 import type { Entry, File } from "./fs-node.ts";
 import { append, existing, makeFile, resize, walk, writeAt } from "./fs-tree.ts";
@@ -14,6 +15,9 @@ interface Open {
   readonly entry: Entry;
   readonly flags: number;
   position: number;
+  /** A text that was read in parts, and its bytes. */
+  text?: string;
+  encoded?: Uint8Array;
 }
 
 const opened = new Map<number, Open>();
@@ -80,10 +84,20 @@ function readable(fd: number): { readonly open: Open; readonly file: File } {
 export function read(fd: number, into: Uint8Array, position: number | null): number {
   const { open, file } = readable(fd);
   const start = position ?? open.position;
-  const part = bytesOf(file.content.data).subarray(start, start + into.length);
+  const part = encoded(open, file.content.data).subarray(start, start + into.length);
   into.set(part);
   if (position === null) open.position += part.length;
   return part.length;
+}
+
+/** Made once for all reads of a file that does not change. */
+function encoded(open: Open, data: Data): Uint8Array {
+  if (typeof data !== "string") return data;
+  if (open.encoded === undefined || open.text !== data) {
+    open.encoded = bytesOf(data);
+    open.text = data;
+  }
+  return open.encoded;
 }
 
 /** Reads from the current position to the end of the file. */

@@ -4,8 +4,6 @@ import { nodeError } from "../errors.ts";
 const WHY = {
   watch: "nothing but the plugin itself changes its files",
   watchFile: "nothing but the plugin itself changes its files",
-  createReadStream: "files are in memory: use readFile",
-  createWriteStream: "files are in memory: use writeFile or appendFile",
 } as const;
 
 export function missing(name: keyof typeof WHY): () => never {

@@ -2,6 +2,7 @@
  * Inside the isolate: `fs`, on files that are all in the cell's memory (fs-tree.ts). Synchronous functions return when
  * the cell's copy has changed. The others settle when the host has stored the change.
  */
+import { part } from "../../boot/library.ts";
 import { checkFunction } from "../errors.ts";
 import { constants } from "./fs-constants.ts";
 import { Dir } from "./fs-dir.ts";
@@ -9,6 +10,7 @@ import { missing } from "./fs-missing.ts";
 import promises from "./fs-promises.ts";
 import { settled } from "./fs-tree.ts";
 import { BigIntStats, Dirent, Stats } from "./fs-stats.ts";
+import type * as Streams from "./fs-streams.ts";
 import { sync } from "./fs-sync.ts";
 import { exists } from "./fs-sync-entries.ts";
 
@@ -63,8 +65,29 @@ Object.assign(fs, {
   watch: missing("watch"),
   watchFile: missing("watchFile"),
   unwatchFile: () => {},
-  createReadStream: missing("createReadStream"),
-  createWriteStream: missing("createWriteStream"),
 });
+
+for (const name of ["createReadStream", "createWriteStream"] as const)
+  fs[name] = (path: unknown, options: unknown): unknown => streams()[name](path, options);
+
+for (const [name, kind] of Object.entries({
+  ReadStream: "ReadStream",
+  WriteStream: "WriteStream",
+  FileReadStream: "ReadStream",
+  FileWriteStream: "WriteStream",
+} as const))
+  Object.defineProperty(fs, name, {
+    get: () => streams()[kind],
+    // Packages put their own there.
+    set: (value: unknown) => {
+      Object.defineProperty(fs, name, { value, writable: true, enumerable: true, configurable: true });
+    },
+    enumerable: true,
+    configurable: true,
+  });
+
+function streams(): typeof Streams {
+  return part("node/fs/fs-streams") as typeof Streams;
+}
 
 export default fs;
