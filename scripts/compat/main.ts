@@ -113,6 +113,7 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
         attempt(one, root).catch((error: unknown): Omit<Result, "version"> => ({ status: "refused", why: sentence(error) }));
       let found = await once();
       for (let tries = 1; tries < TRIES && OVERLOADED.test(found.why ?? ""); tries++) found = await once();
+      if (found.why !== undefined) found = { ...found, why: withoutRegistry(found.why) };
       results[kind][one.name] = { version: one.version, ...found, at: AT };
       // At once: a pass over all of them takes long, and may be ended.
       if (options.update) write();
@@ -125,6 +126,11 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+/** npm names the address of the registry that this machine happens to use: the package alone is what was found out. */
+function withoutRegistry(why: string): string {
+  return why.replace(/ - GET https?:\/\/[^/\s]+\/(\S+)/, (_, name: string) => `: ${decodeURIComponent(name)}`);
 }
 
 function write(): void {

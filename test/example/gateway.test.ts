@@ -9,9 +9,10 @@ import { promisify } from "node:util";
 import { chromium as playwright } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chromiumPath } from "../../scripts/chromium.ts";
+import { browserTests, findChromium } from "../../scripts/chromium.ts";
 import { folder } from "../support/files.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
+import { noRegistry } from "../support/real-registry.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
@@ -32,12 +33,8 @@ describe("the example gateway", { timeout: 60_000 }, () => {
     manifest.dependencies.creel = `file:${(await packedCreel()).tarball}`;
     writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
     rmSync(join(home, "package-lock.json"), { force: true });
-    try {
-      await run("npm", ["view", "fastify", "version", "--fetch-retries=0"], { env, timeout: 30_000 });
-    } catch (error) {
-      missing = `npm finds no registry: ${(error as Error).message}`;
-      return;
-    }
+    missing = await noRegistry("fastify", env);
+    if (missing !== undefined) return;
     // A group: npm and the gateway.
     const started = spawn("npm", ["start"], { cwd: home, env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
     gateway = started;
@@ -50,12 +47,13 @@ describe("the example gateway", { timeout: 60_000 }, () => {
       }
     if (address === "") throw new Error("npm start ended before the gateway listened");
     started.stdout.resume();
-    const executablePath = await chromiumPath();
-    if (executablePath === undefined) {
-      missing = "there is no Chromium, and none can be installed";
+    const found = await findChromium();
+    const said = browserTests(found, { isCi: Boolean(process.env.CI), isRoot: process.getuid?.() === 0, platform: process.platform });
+    if (found.path === undefined) {
+      missing = said;
       return;
     }
-    browser = await playwright.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+    browser = await playwright.launch({ executablePath: found.path, args: ["--no-sandbox", "--disable-gpu"] });
     page = await browser.newPage();
     await page.goto(address);
   }, 300_000);

@@ -12,6 +12,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { folder } from "../support/files.ts";
 import { hasNpm, oldNode } from "../support/old-node.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
+import { noRegistry } from "../support/real-registry.ts";
 
 const run = promisify(execFile);
 const shell = promisify(exec);
@@ -87,10 +88,7 @@ beforeAll(async () => {
   const { stdout } = await run("npm", ["config", "get", "registry"], { env, cwd: folder({}) });
   env.YARN_NPM_REGISTRY_SERVER ??= stdout.trim();
   if (env.YARN_NPM_REGISTRY_SERVER.startsWith("http:")) env.YARN_UNSAFE_HTTP_WHITELIST = "*";
-  unreached = await run("npm", ["view", "zod", "version", "--fetch-retries=0"], { env, timeout: 30_000 }).then(
-    () => undefined,
-    (error: Error) => error.message,
-  );
+  unreached = await noRegistry("zod", env);
 }, 120_000);
 
 async function installed(manager: Manager): Promise<string> {
@@ -119,7 +117,7 @@ describe.each(Object.entries(MANAGERS))("installed by %s", (name, manager) => {
   }, 180_000);
 
   it("decides in a program that imports it, and in one that requires it", { timeout: 60_000 }, async (test) => {
-    test.skip(unreached !== undefined, `no registry: ${unreached}`);
+    test.skip(unreached !== undefined, unreached);
     for (const file of ["esm.mjs", "cjs.cjs"]) {
       const { stdout } = await run(process.execPath, [file], { cwd: app, env });
       expect([file, stdout.trim()]).toEqual([file, "block"]);
@@ -133,7 +131,7 @@ describe.each(Object.entries(MANAGERS))("installed by %s", (name, manager) => {
   it.runIf(name === "npm")(
     "tells its version and examines the machine, by the commands of README.md and docs/guides/operating.md",
     async (test) => {
-      test.skip(unreached !== undefined, `no registry: ${unreached}`);
+      test.skip(unreached !== undefined, unreached);
       const here = { cwd: app, env };
       expect((await shell("npx creel --version", here)).stdout.trim()).toBe(version);
       // Exit code 1 where no walls can be built.
@@ -160,7 +158,7 @@ it.skipIf(!hasNpm(old))(
   "with an older Node, the README's line brings Node 24 along: what npx runs afterwards is that one",
   { timeout: 180_000 },
   async (test) => {
-    test.skip(unreached !== undefined, `no registry: ${unreached}`);
+    test.skip(unreached !== undefined, unreached);
     const app = folder({ "package.json": JSON.stringify({ name: "app", private: true }) });
     cpSync(tarball, join(app, TARBALL));
     // The Node that runs the tests is not among them.
@@ -173,7 +171,7 @@ it.skipIf(!hasNpm(old))(
 );
 
 it("under Yarn's Plug'n'Play the first import says in a sentence what to set", { timeout: 180_000 }, async (test) => {
-  test.skip(unreached !== undefined, `no registry: ${unreached}`);
+  test.skip(unreached !== undefined, unreached);
   const app = await installed({ ...MANAGERS.yarn!, files: PNP });
   const command = ["exec", "--yes", "--package=@yarnpkg/cli-dist@4", "--", "yarn", "node", "esm.mjs"];
   const failed = await run("npm", command, { cwd: app, env }).then(

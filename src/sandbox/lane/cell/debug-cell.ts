@@ -138,7 +138,7 @@ export class DebugCell {
     if (!this.#isolate.isDisposed) this.#session?.send(message);
   }
 
-  /** The sessions go first: disposing of an isolate that is paused would block this thread for ever. */
+  /** The sessions go first: disposing of an isolate that is paused would never return. */
   async dispose(): Promise<void> {
     this.detach();
     await Promise.all(this.#endings);

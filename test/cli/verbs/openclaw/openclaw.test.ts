@@ -127,7 +127,7 @@ describe("creel openclaw policy", () => {
     ["plugin-npm", "hog@1.0.0", "npm:hog@1.0.0"],
     ["plugin-npm", "@sea/hog", "npm:@sea/hog"],
     ["plugin-dir", "/home/me/my hog", "'/home/me/my hog'"],
-    ["plugin-archive", "npm-pack:/tmp/hog.tgz", "/tmp/hog.tgz"],
+    ["plugin-archive", "npm-pack:/plugins/hog.tgz", "/plugins/hog.tgz"],
     ["plugin-dir", "hog", "./hog"],
     ["plugin-git", "https://example.com/hog.git", "https://example.com/hog.git"],
     ["plugin-archive", "clawhub:hog", "with its folder, or npm: and its name"],
