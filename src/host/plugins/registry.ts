@@ -136,7 +136,7 @@ export class Registry {
         absent: absent ?? (refusal === undefined ? undefined : ownError("ERR_CALL_REFUSED", { detail: refusal })),
       });
     }
-    if (!absent) listed.push(...this.#unkept(plugin, home, listed, diagnostics));
+    listed.push(...this.#unkept(plugin, home, listed, diagnostics));
     this.#byPlugin.set(plugin, listed);
     this.#unknown.delete(plugin);
     if (listed.some((handler) => handler.absent)) this.#absent.add(plugin);
@@ -212,13 +212,16 @@ export class Registry {
     return { refusal: unaccepted, stays: isThere ? undefined : "policy" };
   }
 
-  /** The hooks of an installed, required plugin that it was accepted with and has not registered now: they fail closed. */
+  /**
+   * The hooks of an installed, required plugin that it was accepted with and has not registered: they fail closed, also when a later load
+   * fails. SECURITY: what a plugin registers, and a load that it makes fail, open no door. test/host/plugins/registry.test.ts
+   */
   #unkept(plugin: Plugin, home: Home, listed: readonly Listed[], diagnostics: string[]): Listed[] {
     if (!plugin.isRequired || !plugin.acceptedHooks) return [];
     const missing = (plugin.knownHooks ?? []).filter(({ hook }) => !listed.some(({ key }) => key === hook));
     return missing.flatMap(({ hook: key, options }) => {
       const hook = this.hook(key);
-      if (!hook) return [];
+      if (!hook || this.#switchedOff(hook, key) !== undefined) return [];
       const detail = `it is required, was accepted with "${key}", and has not registered it`;
       diagnostics.push(detail);
       return {
