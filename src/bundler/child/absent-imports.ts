@@ -83,7 +83,8 @@ class Uses {
       const parts = Object.entries(node).flatMap(([key, value]) =>
         [value].flat().flatMap((part): [Node, boolean][] => (isNode(part) ? [[part, isLater || (isTry && key === "block")]] : [])),
       );
-      waiting.push(...parts.toReversed());
+      // One by one: a list may be longer than a call's arguments.
+      for (const part of parts.toReversed()) waiting.push(part);
     }
   }
 

@@ -45,7 +45,7 @@ export function placed(code: string, path: string, isCode: boolean): Placed | un
 }
 
 /** An ECMAScript module, or else a CommonJS file, which may be sloppy and have a top-level return. */
-function parse(path: string, code: string, lang: "js"): Parsed | undefined {
+export function parse(path: string, code: string, lang: "js"): Parsed | undefined {
   for (const sourceType of ["unambiguous", "commonjs"] as const) {
     const parsed = parseSync(path, code, { lang, sourceType });
     if (parsed.errors.length === 0) return parsed;

@@ -6,8 +6,8 @@
 import { statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { RolldownMagicString } from "rolldown";
-import { parseSync } from "rolldown/utils";
 import { PART_KEY } from "../../protocol/guest-surface/part.ts";
+import { parse } from "./meta.ts";
 import type { Placed } from "./meta.ts";
 
 const LANGUAGE = /\.[cm]?([jt]sx?)$/;
@@ -51,8 +51,9 @@ export class Parts {
   placed(code: string, id: string, isCode: boolean): Placed | undefined {
     const lang = LANGUAGE.exec(id)?.[1] ?? (isCode ? "ts" : undefined);
     if (lang === undefined || !MENTIONED.test(code)) return undefined;
-    const { errors, program } = parseSync(id, code, { lang: lang as "js", sourceType: "unambiguous" });
-    if (errors.length > 0) return undefined;
+    const parsed = parse(id, code, lang as "js");
+    if (!parsed) return undefined;
+    const { program } = parsed;
     const text = new RolldownMagicString(code);
     const loaders: string[] = [];
     for (const { name, end } of partsOf(program as unknown as Node)) {
@@ -84,7 +85,16 @@ function fileOf(name: string, importer: string): string | undefined {
     base,
     ...SOURCES.flatMap(([compiled, source]) => (compiled.test(base) ? base.replace(compiled, source) : [])),
   ]);
-  return names.map((one) => resolve(dirname(importer), one)).find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  return names.map((one) => resolve(dirname(importer), one)).find(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // No such file, or no name of one.
+    return false;
+  }
 }
 
 /** The literal names, each with the place behind its property. Without recursion: a tree may be arbitrarily deep. */
@@ -97,7 +107,8 @@ function partsOf(program: Node): { readonly name: string; readonly end: number }
         const name = nameOf(property);
         if (name !== undefined) parts.push({ name, end: property.end });
       }
-    waiting.push(...Object.values(node).flat().filter(isNode).toReversed());
+    // One by one: a list may be longer than a call's arguments.
+    for (const child of Object.values(node).flat().filter(isNode).toReversed()) waiting.push(child);
   }
   return parts;
 }

@@ -119,7 +119,8 @@ class Scan {
       this.#look(node);
       // In the order of the text: the last one pushed is visited first.
       const parts = node.type === "MemberExpression" && node.computed !== true ? [node.object] : Object.values(node).flat();
-      waiting.push(...parts.filter(isCode).toReversed());
+      // One by one: a list may be longer than a call's arguments.
+      for (const part of parts.filter(isCode).toReversed()) waiting.push(part);
     }
   }
 
