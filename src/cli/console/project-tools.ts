@@ -57,7 +57,7 @@ export function projectTools(project: Project, { isolation, plugins, changed }: 
       if (making) return making;
       if (blames.size >= LIMITS.console.blames)
         return Promise.resolve({ unknown: "other runs are being profiled; open this one again in a moment" });
-      const made = alone(() => blamesOf(run as BlamedRun, project)).finally(() => blames.delete(runId));
+      const made = alone(() => blamesOf(run as BlamedRun, project, plugins)).finally(() => blames.delete(runId));
       blames.set(runId, made);
       return made;
     },

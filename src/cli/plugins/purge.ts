@@ -12,8 +12,14 @@ export interface Stored {
 
 /** Undefined: nothing. */
 export function storedOf(stateDir: string, id: string): Stored | undefined {
+  const files = filesOf(stateDir, id);
+  const jobs = jobsOf(stateDir, id);
+  return files.length > 0 || jobs > 0 ? { files, jobs } : undefined;
+}
+
+function filesOf(stateDir: string, id: string): string[] {
   const name = `${databaseName(id)}.sqlite`;
-  const files = ["kv", "volumes"].flatMap((folder) => {
+  return ["kv", "volumes"].flatMap((folder) => {
     const path = join(stateDir, folder);
     if (!existsSync(path)) return [];
     // SQLite keeps its log and its index beside the database.
@@ -21,15 +27,12 @@ export function storedOf(stateDir: string, id: string): Stored | undefined {
       .filter((file) => file === name || file.startsWith(`${name}-`))
       .map((file) => join(folder, file));
   });
-  const jobs = jobsOf(stateDir, id);
-  return files.length > 0 || jobs > 0 ? { files, jobs } : undefined;
 }
 
 export function purge(stateDir: string, id: string): Stored {
-  const { files = [], jobs = 0 } = storedOf(stateDir, id) ?? {};
+  const files = filesOf(stateDir, id);
   for (const file of files) rmSync(join(stateDir, file), { force: true });
-  withJobs(stateDir, (database) => Number(database.prepare("DELETE FROM job WHERE plugin = ?").run(id).changes));
-  return { files, jobs };
+  return { files, jobs: withJobs(stateDir, (database) => Number(database.prepare("DELETE FROM job WHERE plugin = ?").run(id).changes)) };
 }
 
 function jobsOf(stateDir: string, id: string): number {

@@ -42,12 +42,13 @@ export interface Blames {
   readonly unknown?: string;
 }
 
-/** Without any field: no call ran out of CPU time or memory. */
-export async function blamesOf(run: BlamedRun, project: Project): Promise<Blames> {
+/** Without any field: no call ran out of CPU time or memory. `plugins`: those that the gateway names beside the configuration. */
+export async function blamesOf(run: BlamedRun, project: Project, plugins?: ReplaySetup["plugins"]): Promise<Blames> {
+  const setup = setupOf(project, plugins);
   const cpu = failedBy(run, "ERR_CALL_CPU");
   const full = failedBy(run, "ERR_CALL_MEMORY");
-  const profile = cpu === undefined ? undefined : await unlessUnknown(() => cpuBlame(run, cpu, project));
-  const memory = full === undefined ? undefined : await unlessUnknown(() => memoryBlame(run, full, project));
+  const profile = cpu === undefined ? undefined : await unlessUnknown(() => cpuBlame(run, cpu, project, setup));
+  const memory = full === undefined ? undefined : await unlessUnknown(() => memoryBlame(run, full, project, setup));
   const unknown = [profile, memory].find((one) => typeof one === "string");
   return {
     ...(typeof profile === "object" && { profile }),
@@ -56,22 +57,22 @@ export async function blamesOf(run: BlamedRun, project: Project): Promise<Blames
   };
 }
 
-async function cpuBlame(run: BlamedRun, plugin: string, project: Project): Promise<Blame | string> {
+async function cpuBlame(run: BlamedRun, plugin: string, project: Project, setup: ReplaySetup): Promise<Blame | string> {
   const path = profilePath(project.state.dir, run.runId, plugin);
   const known = await readProfile(path);
   if (known) return { plugin, path, ...known };
-  const made = await profileRun(await eventOf(run, project), plugin, setupOf(project));
+  const made = await profileRun(await eventOf(run, project), plugin, setup);
   if (!made) return absent(plugin);
   await writeProfile(path, made);
   const { file: _, ...shown } = made;
   return { plugin, path, ...shown };
 }
 
-async function memoryBlame(run: BlamedRun, plugin: string, project: Project): Promise<MemoryBlame | string> {
+async function memoryBlame(run: BlamedRun, plugin: string, project: Project, setup: ReplaySetup): Promise<MemoryBlame | string> {
   const path = growthPath(project.state.dir, run.runId, plugin);
   const known = await readGrowth(path);
   if (known) return { plugin, ...known };
-  const made = await profileRunHeap(await eventOf(run, project), plugin, setupOf(project));
+  const made = await profileRunHeap(await eventOf(run, project), plugin, setup);
   if (!made) return absent(plugin);
   await writeGrowth(path, made);
   const { file: _, ...shown } = made;
@@ -83,8 +84,8 @@ function failedBy({ calls }: BlamedRun, code: ErrorCode): string | undefined {
 }
 
 /** A call that never ends takes its process along, so the isolation is the default: a process. */
-function setupOf({ config, base, state }: Project): ReplaySetup {
-  return { config, base, stateDir: state.dir };
+function setupOf({ config, base, state }: Project, plugins: ReplaySetup["plugins"]): ReplaySetup {
+  return { config, base, stateDir: state.dir, ...(plugins && { plugins }) };
 }
 
 /** The recordings have it whole. */

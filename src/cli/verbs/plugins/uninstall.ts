@@ -18,8 +18,13 @@ export const uninstall = defineVerb({
     const { findProject } = await import("../../plugins/project.ts");
     const { state } = await findProject(values);
     const { purge, storedOf } = await import("../../plugins/purge.ts");
-    // One that was uninstalled before may still have its data.
-    const isLeft = values.purge === true && !(await state.read()).has(id) && storedOf(state.dir, id) !== undefined;
+    const { inspectInHosts } = await import("../../../serve/running-hosts.ts");
+    // One that was uninstalled before may still have its data. One that creel.json names is not installed either, and lives.
+    const isLeft =
+      values.purge === true &&
+      !(await state.read()).has(id) &&
+      storedOf(state.dir, id) !== undefined &&
+      !(await inspectInHosts(state.dir, id)).some(({ plugin, error }) => plugin ?? error);
     const { version } = isLeft ? {} : await state.transaction((tx) => tx.remove(id), { what: `creel uninstall ${id}` });
     const { tellRunning } = await import("../../plugins/running-hosts.ts");
     const running = await tellRunning(state.dir, id);
