@@ -73,18 +73,21 @@ async function tried(home: string): Promise<string> {
   return stdout.trim();
 }
 
+function isThere(find: () => string): boolean {
+  try {
+    return find() !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** Nothing, if there is one. npm leaves out the binary of an optional dependency more often than one should think. */
 export function bundlerChecks(resolve = (name: string): string => createRequire(require.resolve("rolldown")).resolve(name)): Check[] {
-  const { optionalDependencies = {} } = require("rolldown/package.json") as { optionalDependencies?: Record<string, string> };
-  const isThere = (name: string): boolean => {
-    try {
-      return resolve(name) !== "";
-    } catch {
-      return false;
-    }
-  };
-  if (Object.keys(optionalDependencies).some(isThere)) return [];
   const fix = `remove node_modules and package-lock.json where Creel is installed, and run "npm install"`;
+  if (!isThere(() => require.resolve("rolldown/package.json")))
+    return [broken("node", "rolldown is not installed: no plugin can be installed", fix)];
+  const { optionalDependencies = {} } = require("rolldown/package.json") as { optionalDependencies?: Record<string, string> };
+  if (Object.keys(optionalDependencies).some((name) => isThere(() => resolve(name)))) return [];
   return [broken("node", "rolldown has no binary for this machine: no plugin can be installed", fix)];
 }
 

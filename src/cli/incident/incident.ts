@@ -56,7 +56,8 @@ export function incidentOf({ run, plugin, profile, slowest, redact }: SaveOption
         `nothing was written: the event has no field "${path}"${suggest(path, names)}`,
         `its fields are ${names.slice(0, SHOWN).join(", ")}${names.length > SHOWN ? " …" : ""}`,
       );
-  const hidden = redact.flatMap((path) => blank(event, paths[names.indexOf(path)]!));
+  // A name may contain dots, so that several fields can have one path.
+  const hidden = redact.flatMap((path) => paths.filter((_, at) => names[at] === path).flatMap((one) => blank(event, one)));
   const shown = without(event, hidden);
   const calls = run.calls.map((call) => ({ ...call, ...(redact.length > 0 && { saw: undefined, returned: undefined }) }));
   const failed = run.calls.find(({ plugin: id, error }) => id === plugin.id && error);

@@ -11,6 +11,7 @@ import { createConfig, findProject } from "../plugins/project.ts";
 import type { Project } from "../plugins/project.ts";
 import { reviewPage } from "../plugins/review-page.ts";
 import type { Terminal } from "../ui/terminal.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { commandLine } from "../self.ts";
 import { EXIT } from "../verb.ts";
 import { candidates, channelsOf } from "./candidates.ts";
@@ -181,14 +182,20 @@ function sayBack(plugin: Candidate, outcome: "planned" | "back", out: Terminal):
   else out.line(`${out.paint("green", "✓")} ${plugin.id} ${becomes}${when}`);
 }
 
+/** Of another process's answer. */
+function said(value: unknown): string | undefined {
+  return typeof value === "string" ? oneLine(value) : undefined;
+}
+
 /** In the gateway that runs: the breaker of its host let them out of quarantine. */
 async function releaseAll(scene: Scene, names: readonly string[]): Promise<number> {
   const { isJson, out, err, gateway } = scene;
   if (names.length === 0) throw new UsageError("release takes ids", 'such as "creel openclaw release guard"');
-  const rows: { id: string; status?: string; circuit?: string; error?: string }[] = [];
+  const rows: { id: string; status: string | undefined; circuit: string | undefined; error: string | undefined }[] = [];
   for (const { id, state } of named(scene, names)) {
     if (state === "native") throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: id, detail: "it is not sandboxed" });
-    rows.push({ id, ...(Object(await gateway.call(releaseMethodOf(id))) as object) });
+    const { status: now, circuit, error } = Object(await gateway.call(releaseMethodOf(id))) as Record<string, unknown>;
+    rows.push({ id, status: said(now), circuit: said(circuit), error: said(error) });
   }
   if (isJson) out.line(JSON.stringify({ plugins: rows }, undefined, 2));
   else
