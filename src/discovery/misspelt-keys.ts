@@ -1,6 +1,6 @@
 /**
- * Trusted side: keys of a configuration that are one letter away from a known one. Others are left alone, since OpenClaw has keys that Creel does
- * not; but `plugin` in the place of `plugins` would open a host without guards, and `requird` one whose filter is not required.
+ * Trusted side: keys of a configuration that are one letter away from a known one, or written in another case. Others are left alone, since
+ * OpenClaw has keys that Creel does not; but `plugin` in the place of `plugins` would open a host without guards, and `requird` one whose filter is not required.
  */
 import type * as z from "zod";
 import { nearest } from "../text/did-you-mean.ts";
@@ -19,6 +19,9 @@ interface Definition {
   readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
 }
 
+/** OpenClaw's own keys that are one letter away from one of Creel's. */
+const OF_OPENCLAW: ReadonlySet<string> = new Set(["audio"]);
+
 /** The first one; undefined: there is none. */
 export function misspeltKey(schema: z.core.$ZodType, value: unknown, path = ""): Misspelt | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
@@ -27,7 +30,7 @@ export function misspeltKey(schema: z.core.$ZodType, value: unknown, path = ""):
   for (const [name, inner] of Object.entries(value)) {
     const field = path === "" ? name : `${path}.${name}`;
     const below = valueType ?? (shape && Object.hasOwn(shape, name) ? shape[name] : undefined);
-    const near = shape && !below ? nearest(name, Object.keys(shape)) : undefined;
+    const near = shape && !below && !OF_OPENCLAW.has(field) ? nearest(name, Object.keys(shape)) : undefined;
     if (near !== undefined) return { field, detail: `there is no such key; did you mean "${near}"?` };
     const found = below && misspeltKey(below, inner, field);
     if (found) return found;

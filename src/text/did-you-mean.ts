@@ -10,9 +10,9 @@ export function suggest(name: string, known: readonly string[]): string {
   return best && best.distance <= most! ? `; did you mean "${best.name}"?` : "";
 }
 
-/** The known name that is one letter away; undefined: there is none. */
+/** The known name that is one letter away, or written in another case; undefined: there is none. Not for a name that is known. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  return name.length < 4 ? undefined : known.find((candidate) => editDistance(name.toLowerCase(), candidate.toLowerCase()) === 1);
+  return name.length < 4 ? undefined : known.find((candidate) => editDistance(name.toLowerCase(), candidate.toLowerCase()) <= 1);
 }
 
 function editDistance(a: string, b: string): number {
