@@ -120,8 +120,10 @@ export class Breaker {
       const { plugin, callCount, absent } = plan[at]!;
       const { circuit } = plugin;
       if (call.status !== "ok") {
-        // A plugin that does not serve has done nothing.
-        if (!absent) this.#options.events.within(chainAfter(input, plugin.id), () => notGood(circuit, call, cause));
+        // A plugin that does not serve has done nothing. Most of the others were skipped: nothing is published, so no chain is made.
+        if (!absent)
+          if (call.error) this.#options.events.within(chainAfter(input, plugin.id), () => notGood(circuit, call, cause));
+          else circuit.forgo(cause);
       } else if (!circuit.isClear) this.#options.events.within(chainAfter(input, plugin.id), () => circuit.good(cause));
       // Skipped handlers are not counted.
       if (call.wallMs > 0 || call.status === "ok") callCount.calls += 1;

@@ -33,7 +33,10 @@ export class LateRemovals {
   /** `set`: the command that has set the breakpoint. False: it is removed as usual. */
   hold(breakpointId: string, set: CdpMessage | undefined): boolean {
     if (!set || performance.now() > this.#untilMs) return false;
-    if (this.#held.size === 0) this.#timer = setTimeout(() => this.#removeAll(), LIMITS.inspect.settleMs).unref();
+    if (this.#held.size === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#removeAll(), LIMITS.inspect.settleMs).unref();
+    }
     this.#held.set(breakpointId, placeOf(set));
     return true;
   }

@@ -226,7 +226,7 @@ export class DebugSlot implements Slot, MailTurns {
       status === "memory" ? errorJson("ERR_CALL_MEMORY", { mb: this.#spec.limits.heapMb }) : errorJson("ERR_CALL_REPLACED", { detail });
     if (this.#state === "loading") return this.loaded(false, why);
     this.#release();
-    this.#lane.events.fault(this.#spec.cell, 0, why);
+    this.#lane.events.fault(this.#spec.cell, culprit ? causeOf(culprit.number) : 0, why);
     if (culprit && this.calls.get(culprit.number) === culprit) this.calls.settle(culprit, status, why);
     this.#crash(messageOf(why));
     this.load();

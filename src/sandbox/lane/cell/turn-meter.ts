@@ -15,6 +15,8 @@ let totalAtMarkUs = 0;
 export class TurnMeter {
   readonly #cell: number;
   readonly #events: SlotEvents;
+  /** Whether a call waits for the work that is being measured. */
+  #isAwaited = true;
   /** CPU time that was not reported yet, and the time that kept neighbours waiting. */
   #spentUs = 0;
   #heldUs = 0;
@@ -66,12 +68,18 @@ export class TurnMeter {
 
   /**
    * Charges the cell for work that the lane does because of it: work that no call waits for, or that takes long. Turns
-   * of other cells inside that work are charged to those cells.
+   * of other cells inside that work are charged to those cells. Work inside it is awaited if it is.
    */
-  measure(work: () => void, isAwaited = true): void {
+  measure(work: () => void, isAwaited = this.#isAwaited): void {
+    const wasAwaited = this.#isAwaited;
+    this.#isAwaited = isAwaited;
     const startedMs = performance.now();
     const chargedBeforeUs = totalUs;
-    work();
+    try {
+      work();
+    } finally {
+      this.#isAwaited = wasAwaited;
+    }
     const tookMs = performance.now() - startedMs - (totalUs - chargedBeforeUs) / 1000;
     const cpuUs = turnCpuUs(Math.max(tookMs, 0));
     this.#held(cpuUs, isAwaited);
