@@ -111,7 +111,8 @@ const methods: ThisType<EventEmitter> & Record<string, (this: EventEmitter, ...a
     } else {
       const at = found.findLastIndex((one) => one === listener || one.listener === listener);
       if (at < 0) return this;
-      const rest = found.toSpliced(at, 1);
+      const rest: Listeners = found.toSpliced(at, 1);
+      if (found.warned === true) rest.warned = true;
       events[name] = rest.length === 1 ? rest[0]! : rest;
     }
     if (events["removeListener"] !== undefined) this.emit("removeListener", name, told);

@@ -4,7 +4,6 @@ import { nodeError } from "./errors.ts";
 
 type Query = Record<string, string | string[]>;
 
-/** As encodeURIComponent, with Node's error for a lone surrogate. */
 /** As Node: half a pair takes whatever follows it for its other half, and is an error only at the end. */
 function escapeText(value: string | number): string {
   const text = `${value}`;

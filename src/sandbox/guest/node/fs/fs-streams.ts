@@ -195,7 +195,8 @@ function writeTogether(this: Writing, chunks: readonly { readonly chunk: Uint8Ar
 }
 
 function closeReading(this: Reading, done?: Callback): void {
-  if (done) this.once("close", done);
+  if (done && this.closed) queueMicrotask(() => done());
+  else if (done) this.once("close", done);
   this.destroy();
 }
 
