@@ -135,9 +135,10 @@ export class Feed implements Disposable {
     this.#isTicking = true;
     try {
       this.#ticks += 1;
+      // Those of the host that was there until now come before the next one.
+      this.#tellLogs();
       const { id } = this.#host;
       if (id !== this.#hostId) this.#anew(id);
-      this.#tellLogs();
       await this.#pull();
       if (this.#ticks % LIMITS.console.statsTicks === 0) await this.#tellState();
       if (this.#ticks % LIMITS.console.beatTicks === 0) this.#tell(lineOf({ beat: Date.now() }), 0);

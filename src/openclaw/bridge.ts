@@ -25,9 +25,11 @@ export function shim(given: unknown, api: GatewayApi, sdk: () => Promise<Gateway
   const facts = shimFacts.parse(given);
   const shared = sharedHost();
   const attachment = { facts, api, sdk, refused: refusedTurns(facts.id) };
+  const isMetadata = api.registrationMode === "cli-metadata";
+  // A shim that is refused leaves nothing behind.
+  if (!isMetadata) shared.admit(attachment);
   registerCommandLines(attachment, shared);
-  if (api.registrationMode === "cli-metadata") return;
-  shared.admit(attachment);
+  if (isMetadata) return;
   registerHooks(attachment, shared);
   registerInternal(attachment, shared);
   registerDerived(attachment, shared);

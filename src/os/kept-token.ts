@@ -3,7 +3,7 @@
  * and for several processes with the same file.
  */
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 const TOKEN = /^[\w-]{43}$/;
@@ -12,14 +12,16 @@ const OTHERS = 0o077;
 
 /** SECURITY: what others could read or have put there is no token of ours. test/os/kept-token.test.ts */
 export async function keptToken(file: string): Promise<string> {
-  const token = (await kept(file)) ?? randomBytes(TOKEN_BYTES).toString("base64url");
+  const found = await kept(file);
+  if (found !== undefined) return found;
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${process.pid}`;
-  await rm(fresh, { force: true });
-  // Never written into a file or link that is there.
+  // Of this call alone, and never written into a file or link that is there.
+  const fresh = `${file}.${randomBytes(6).toString("hex")}`;
   await writeFile(fresh, `${token}\n`, { mode: 0o600, flag: "wx" });
   await rename(fresh, file);
-  return token;
+  // Another process may have been the last.
+  return (await kept(file)) ?? token;
 }
 
 async function kept(file: string): Promise<string | undefined> {

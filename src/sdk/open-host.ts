@@ -32,8 +32,8 @@ export async function openHost<Own extends HookTable = {}>(
   options: OpenOptions<Own> = {},
   first?: FirstUnit,
 ): Promise<Host<Catalog & Own>> {
+  checkNames(options);
   if (options.fleet !== undefined) {
-    checkNames(options);
     // oxlint-disable-next-line no-restricted-imports -- the one way from the SDK to a fleet: loaded when a gateway asks for it.
     const { openFleet } = await import("../fleet/gateway/open.ts");
     return openFleet(options);

@@ -4,7 +4,8 @@ import type { Host } from "../host/host-api.ts";
 import type { OpenOptions } from "./options.ts";
 
 export async function openHost<Own extends HookTable = {}>(options: OpenOptions<Own> = {}): Promise<Host<Catalog & Own>> {
-  const isOwn = options.connect === undefined && options.fleet === undefined;
+  // Null is no object of options; the host says so.
+  const isOwn = options !== null && options.connect === undefined && options.fleet === undefined;
   const { startFirst } = isOwn ? await import("./first-unit.ts") : {};
   const first = await startFirst?.(options);
   const { openHost: open } = await import("./open-host.ts");

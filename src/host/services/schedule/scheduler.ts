@@ -173,6 +173,8 @@ export class Scheduler {
     try {
       const claimed = await this.#claim(job);
       if (claimed !== "mine") return await this.#leave(job, claimed);
+      // The host began to close meanwhile. The claim stays this host's, so the job begins after its next start.
+      if (!this.#isOpen) return await this.#options.database.release(job, true);
       const outcome = job.attempt > LIMITS.schedule.jobAttempts ? undefined : await this.#call(job);
       this.#settling += 1;
       await this.#settle(job, outcome).finally(() => (this.#settling -= 1));

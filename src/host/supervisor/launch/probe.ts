@@ -80,7 +80,11 @@ type Probe = (plan: WallsPlan) => Promise<string | undefined>;
 export async function findWalls(wanted: WallsWanted, probe: Probe = probePlan): Promise<WallsPlan> {
   const key = `${wanted.walls} ${wanted.jitless}`;
   let result = probes.get(key);
-  if (!result) probes.set(key, (result = probeAll(capabilities(), wanted, probe)));
+  if (!result) {
+    probes.set(key, (result = probeAll(capabilities(), wanted, probe)));
+    // What could not even be tried, for want of descriptors for example, may work later.
+    result.catch(() => probes.delete(key));
+  }
   const { attempt, failures } = await result;
   return planWalls(capabilities(), wanted, attempt, failures);
 }
