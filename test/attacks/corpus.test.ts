@@ -3,7 +3,7 @@ import { Script } from "node:vm";
 import { expect, it } from "vitest";
 import { thrownBy } from "../support/errors.ts";
 import { open } from "../support/host.ts";
-import { attack, readCorpus } from "./corpus.ts";
+import { attack, FELT, readCorpus } from "./corpus.ts";
 
 it("every file has a class and a source, and names are unique", () => {
   const corpus = readCorpus();
@@ -21,7 +21,7 @@ const UNREADABLE = new Set(["err-20-syntax-error", "stk-07-deep-source"]);
 it("every file can be loaded, but for those that are about that, and the late families say what they expect", () => {
   const readable = readCorpus().filter(({ name }) => !UNREADABLE.has(name));
   expect(readable.filter(({ source }) => thrownBy(() => new Script(source)) !== undefined).map(({ name }) => name)).toEqual([]);
-  const late = readable.filter(({ name }) => /^(?:sta|gwc|blm|apr|mod)-/.test(name));
+  const late = readable.filter(({ name }) => FELT.test(name));
   expect(late.length).toBeGreaterThanOrEqual(30);
   expect(late.filter(({ expect: expected }) => expected.length === 0)).toEqual([]);
   expect(() => attack("x", "// @expect: praised")).toThrow('@expect says "praised"');

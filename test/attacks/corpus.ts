@@ -8,6 +8,9 @@ import type { PluginSpec } from "creel";
 import { isDrive } from "./drives.ts";
 import type { DriveName } from "./drives.ts";
 
+/** What these do comes after their call, or to the gateway: neighbours feel it for as long as they stay, with threads as well. */
+export const FELT = /^(?:sta|gwc|blm|apr|mod)-/;
+
 export interface Attack {
   /** The file's name without its ending: `cpu-01-sync-loop`. */
   readonly name: string;

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { machine, machineLine } from "../../src/cli/bench/machine.ts";
 import { GROWERS, LONG, SHORT } from "./budgets.ts";
-import { CONTROL, readCorpus } from "./corpus.ts";
+import { CONTROL, FELT, readCorpus } from "./corpus.ts";
 import type { Order } from "./order.ts";
 import { perform } from "./supervise.ts";
 import type { OnProgress } from "./supervise.ts";
@@ -17,7 +17,7 @@ its call has settled is left in place for 20 s; README.md says what is judged.
   --only <name>       this attack alone, with the control
   --filter <text>     only attacks whose name contains the text
   --rounds <n>        the whole corpus so many times over; default 1. From the second round on only those that may act later stay, for
-                      1.5 s; those of sta, gwc, blm and apr once for 6 s
+                      1.5 s; those of sta, gwc, blm, apr and mod once for 6 s
   --benign <n>        go on with the benign load until so many calls were made
   --late <seconds>    how long attacks that may still act stay, in the first round; default 20
   --stay <seconds>    leave every attack in place for so long, those that are over, too; 0: none of them
@@ -53,7 +53,6 @@ const LATER_STAY_MS = 1_500;
  * would take 40 minutes more; so they take five.
  */
 const LONGER_STAY_MS = 6_000;
-const FELT = /^(?:sta|gwc|blm|apr|mod)-/;
 
 /** Those that abort V8 or fill the machine when they are given the time. */
 const ABORTERS = /^mem-(?:02|05|14|22|25)-/;

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs, styleText } from "node:util";
-import { readCorpus } from "./corpus.ts";
+import { FELT, readCorpus } from "./corpus.ts";
 import { GROWERS, LONG, SHORT } from "./budgets.ts";
 import { RESTING_SHARE } from "./order.ts";
 import { perform } from "./supervise.ts";
@@ -42,14 +42,12 @@ interface Found {
 /** Ending in order takes a second at most. */
 const SILENCE_MS = 8_000;
 const SMOKE = 10;
-/** What these do comes after their call, or to the gateway: it is the same with threads. */
-const LATER = /^(?:sta|gwc|blm|apr|mod)-/;
 
 await (flags.smoke ? smoke() : survey());
 
 async function survey(): Promise<void> {
   const found: Found[] = [];
-  for (const { name } of readCorpus().filter(({ name: text }) => text.includes(flags.filter) && !LATER.test(text))) {
+  for (const { name } of readCorpus().filter(({ name: text }) => text.includes(flags.filter) && !FELT.test(text))) {
     const budgets = GROWERS.test(name) ? [SHORT, LONG] : [SHORT];
     const fates: Found[] = [];
     for (const budget of budgets) fates.push(await fateOf(name, budget));

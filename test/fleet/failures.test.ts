@@ -54,6 +54,8 @@ describe.skipIf(noNats !== undefined)("a fleet that fails", () => {
     expect(rowOf("host killed").twice).toBeGreaterThan(0);
     for (const name of ["server away", "gateway in a black hole", "gateway cut off", "creel serve"])
       expect(rowOf(name).byPolicy).toBeGreaterThan(0);
+    // The policy decides at once, not when the budget of a gate is over.
+    expect(rowOf("server away").slowestMs).toBeLessThan(5_000);
     // Sessions of the host that is in quarantine have another one.
     expect(rowOf("bomb")).toMatchObject({ byPolicy: 0 });
     expect(rowOf("bomb").wronglyBlocked).toBeLessThan(20);

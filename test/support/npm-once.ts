@@ -5,14 +5,16 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
+/** A hundred packages on a busy machine. A worker waits for so long while another installs. */
 const INSTALL_MS = 180_000;
 
-/** Undefined: they are there. Otherwise why they cannot be had here. */
-export function installOnce(folder: string): string | undefined {
+/** Undefined: they are there. Otherwise why they cannot be had here. `wanted`: a path in `node_modules` that npm must not leave out. */
+export function installOnce(folder: string, wanted = "."): string | undefined {
+  const has = (): boolean => existsSync(join(folder, "node_modules", wanted));
   const done = join(folder, "node_modules/.creel-lock");
   const lock = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const isDone = (): boolean => existsSync(done) && readFileSync(done, "utf8") === lock;
-  return isDone() ? undefined : alone(folder, () => (isDone() ? undefined : install(folder, done, lock)));
+  const isDone = (): boolean => has() && existsSync(done) && readFileSync(done, "utf8") === lock;
+  return isDone() ? undefined : alone(folder, () => (isDone() ? undefined : install(folder, has, done, lock)));
 }
 
 /** The workers of a test run find nothing at the same time, and each would delete what another is installing. */
@@ -39,12 +41,13 @@ function alone<T>(folder: string, work: () => T): T {
   }
 }
 
-function install(folder: string, done: string, lock: string): string | undefined {
+function install(folder: string, has: () => boolean, done: string, lock: string): string | undefined {
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   // With the Node that runs this: npm leaves out an optional package, without a word, if an older one on the PATH is not good enough for it.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ""}` };
   const { status, stderr, error } = spawnSync("npm", args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
   if (status !== 0) return error?.message ?? /npm error (?!code)(\S.*)/.exec(stderr)?.[1] ?? `npm ci ended with ${status}`;
+  if (!has()) return "npm left out what is wanted of it";
   writeFileSync(done, lock);
   return undefined;
 }
