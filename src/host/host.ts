@@ -180,9 +180,9 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   async reload(plugin: string, { entry }: ReloadOptions = {}): Promise<PluginReport> {
     this.#checkOpen();
     if (entry !== undefined) this.#options.configure(plugin, entry);
-    const reloaded = await this.#parts.plugins.reload(plugin);
+    const report = await this.#parts.plugins.reload(plugin, (reloaded) => this.#inspect(reloaded));
     openSyncLines(this.#parts);
-    return this.#inspect(reloaded);
+    return report;
   }
 
   disable(plugin: string): void {

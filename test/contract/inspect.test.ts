@@ -352,6 +352,22 @@ describe("a debugger", () => {
     expect((await host.run(...call("exec", "ls"))).decision).toBe("pass");
   });
 
+  it("that ends the load of the plugin is named as the reason, and not the plugin's text", async () => {
+    const listening = Promise.withResolvers<InspectAddress>();
+    const opening = open("thread", { break: true, listening: listening.resolve });
+    const failed = opening.then(
+      () => "it was loaded",
+      (error: Error) => error.message,
+    );
+    await using client = await CdpClient.connect((await listening.promise).url);
+    await client.send("Debugger.enable");
+    client.send("Runtime.runIfWaitingForDebugger").catch(() => {});
+    await client.next<Paused>("Debugger.paused");
+    client.send("Runtime.terminateExecution").catch(() => {});
+    client.send("Debugger.resume").catch(() => {});
+    expect(await failed).toContain("the debugger ended its turn");
+  });
+
   it("sees the first line of the plugin with `break`", async () => {
     const listening = Promise.withResolvers<InspectAddress>();
     const opening = open("thread", { break: true, listening: listening.resolve });

@@ -3,9 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Host } from "creel";
-import { contract, next, open, plugin, recorder, sharedHost, statuses, until } from "../support/host.ts";
+import { contract, next, open, openUnpinned, plugin, recorder, sharedHost, silent, statuses, until } from "../support/host.ts";
 import { folder, QUICK, write } from "../support/files.ts";
 import { putInstalled, tamper } from "../support/installed.ts";
+import type { FoundPlugin } from "../../src/discovery/hook-plugins.ts";
+import { openHostWith } from "../../src/sdk/open-host.ts";
 import { openState } from "../../src/state/state.ts";
 import type { Transaction } from "../../src/state/transaction.ts";
 
@@ -25,6 +27,8 @@ const service = (n: number, more = "") =>
   version(n, `api.registerService({ id: "s", start: () => console.log("start ${n}"), stop: () => console.log("stop ${n}") }); ${more}`);
 
 const beats = (n: number) => version(n, `setInterval(() => console.log("${n}"), 20);`);
+
+const GATE = `api.on("before_tool_call", () => {});`;
 
 const both = (n: number) => {
   const first = `api.on("message_sending", (event) => ({ content: event.content + "[${n}" }), { priority: 1 });`;
@@ -238,6 +242,25 @@ contract("reload", (isolation) => {
     expect(made).toBeGreaterThan(160);
   });
 
+  it("each of several reloads says what became of its own version, also if a later one fails before its plugin has moved", async () => {
+    const [a, b] = [plugin("a", GATE), plugin("b", GATE)];
+    const root = folder({ "p.js": version(1) }, QUICK);
+    await using host = await openUnpinned(isolation, { lanes: 2, plugins: [a, b, { path: join(root, "p.js") }] });
+    const [{ lane }, { lane: before }] = [host.inspect("a"), host.inspect("p")];
+    expect(before).not.toBe(lane);
+    // With its new hook it belongs into the others' lane; the move waits for the second reload, which was requested before.
+    write(root, { "p.js": version(2, GATE) });
+    const first = host.reload("p");
+    const second = host.reload("p");
+    const off = host.on("plugin", () => write(root, { "p.js": "no code" }));
+    const [good, bad] = await Promise.all([first, second]);
+    off();
+    expect(good).toMatchObject({ status: "ready", error: undefined });
+    expect(bad).toMatchObject({ status: "ready", error: { code: "ERR_PLUGIN_BUNDLE" } });
+    expect(host.inspect("p")).toMatchObject({ lane, error: bad.error });
+    expect(await said(host)).toBe(" v2");
+  });
+
   it("a host that closes does not wait for a version that is loading", async () => {
     const root = folder({ "p.js": version(1) }, QUICK);
     const host = await open(isolation, { plugins: [{ path: join(root, "p.js") }] });
@@ -252,7 +275,7 @@ contract("reload", (isolation) => {
 contract("reload of an installed plugin", (isolation) => {
   const dir = join(folder({}, QUICK), "state");
   const hooks = [{ hook: "message_sending", priority: 0 }];
-  const GATE = [...hooks, { hook: "before_tool_call", priority: 0 }];
+  const gated = [...hooks, { hook: "before_tool_call", priority: 0 }];
   const toolCall = { toolName: "t", params: {} };
   beforeAll(async () => {
     await putInstalled(dir, "m", asks("v1"));
@@ -268,7 +291,7 @@ contract("reload of an installed plugin", (isolation) => {
     await putInstalled(dir, "m", asks("v2", `api.on("before_tool_call", () => ({ block: true }));`), {
       version: "2.0.0",
       grants: { kv: true },
-      hooks: GATE,
+      hooks: gated,
     });
     expect(await runs(host, "m")).toBe(" v1 refused");
     expect(await host.reload("m")).toMatchObject({ status: "ready", version: "2.0.0", error: undefined, diagnostics: [] });
@@ -302,14 +325,14 @@ contract("reload of an installed plugin", (isolation) => {
     host.disable("m");
     await putInstalled(dir, "m", `export default async () => { await new Promise((r) => setTimeout(r, 50)); throw new Error("no"); };`, {
       version: "5.0.0",
-      hooks: GATE,
+      hooks: gated,
     });
     const block = async () => expect(await host.run("before_tool_call", toolCall)).toMatchObject({ decision: "block", by: "m" });
     expect(await host.reload("m")).toMatchObject({ status: "failed", error: { code: "ERR_PLUGIN_LOAD" } });
     await block();
     await until(host.reload("m"), block);
     await block();
-    await putInstalled(dir, "m", asks("v6"), { version: "6.0.0", hooks: GATE });
+    await putInstalled(dir, "m", asks("v6"), { version: "6.0.0", hooks: gated });
     expect(await host.reload("m")).toMatchObject({ status: "ready", version: "6.0.0", error: undefined });
     expect((await host.run("before_tool_call", toolCall)).decision).toBe("pass");
   });
@@ -347,6 +370,24 @@ contract("reload of an installed plugin", (isolation) => {
     await putInstalled(dir, "sleeper", asks("s3"), { version: "3.0.0", grants: { kv: true } });
     expect(await host.reload("sleeper")).toMatchObject({ status: "ready", version: "3.0.0", error: undefined });
     expect(await runs(host, "sleeper")).toBe(" s3 kept");
+  });
+
+  it("the last one wins: one that finds it disabled does not call off one that was requested since, and finds it enabled", async () => {
+    const own = join(folder({}, QUICK), "state");
+    await putInstalled(own, "m", asks("v1"));
+    let finds = 0;
+    // What the lock says at each look: enabled, disabled, enabled.
+    const revise = (found: FoundPlugin): FoundPlugin => (++finds === 2 ? { ...found, off: "the operator disabled it" } : found);
+    const options = { isolation, lanes: 1, logger: silent, config: { stateDir: own, sandbox: { spare: false, walls: "none" as const } } };
+    await using host = await openHostWith(options, { revise });
+    const [first, last] = await Promise.all([host.reload("m"), host.reload("m")]);
+    expect([first.status, last.status, finds]).toEqual(["disabled", "ready", 3]);
+    expect(await runs(host, "m")).toBe(" v1 refused");
+    // One that was requested before it was disabled does not undo that.
+    const undone = host.reload("m");
+    host.disable("m");
+    expect((await undone).status).toBe("disabled");
+    expect(await runs(host, "m")).toBeUndefined();
   });
 
   it("a lock that is broken changes nothing, and says so", async () => {

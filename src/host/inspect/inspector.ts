@@ -49,6 +49,9 @@ export class Inspector {
   readonly #door: Door;
   /** The isolates of the plugin, the newest last: that one is debugged. */
   #targets: Target[] = [];
+  /** The last announcement of each cell that waits for its source map. */
+  readonly #announced = new Map<number, object>();
+  #lastAnnounced: Promise<unknown> = Promise.resolve();
   #client: Client | undefined;
   #state = new DebuggerState();
   /** Commands that the cell has not answered: the debugger's, by their ids, and the host's own. */
@@ -93,7 +96,13 @@ export class Inspector {
   /** The lane has an isolate for the plugin. */
   inspectable(lane: LaneClient, plugin: Plugin, cell: number): void {
     const { generation } = lane;
-    void this.#mapUrl(plugin).then((url) => {
+    const announcement = {};
+    this.#announced.set(cell, announcement);
+    // In the order of the announcements, however long a map takes: the newest isolate is the one that is debugged.
+    this.#lastAnnounced = Promise.all([this.#mapUrl(plugin), this.#lastAnnounced]).then(([url]) => {
+      // The cell has gone meanwhile, or has another isolate by now.
+      if (this.#announced.get(cell) !== announcement) return;
+      this.#announced.delete(cell);
       if (lane.generation !== generation || !lane.isConnected) return;
       if (this.#session) this.#session.mapUrl = url;
       this.#detach();
@@ -105,6 +114,7 @@ export class Inspector {
 
   /** A cell is gone. */
   left(cell: number): void {
+    this.#announced.delete(cell);
     const wasCurrent = this.#current?.cell === cell;
     this.#targets = this.#targets.filter((target) => target.cell !== cell);
     if (!wasCurrent) return;

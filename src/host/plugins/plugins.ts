@@ -83,7 +83,7 @@ export class Plugins {
       find: (id) => options.find(id),
       runs: () => options.runs(),
       add: (plugin) => this.add(plugin),
-      disable: (id) => this.disable(id),
+      takeOut: (plugin) => this.#takeOut(plugin),
     });
   }
 
@@ -164,11 +164,13 @@ export class Plugins {
     await Promise.all(this.list().map((plugin) => this.#roster.settled(plugin)));
   }
 
-  /** Loads the current version of the plugin; see reloads.ts. Returns the version that counts then. */
-  async reload(id: string): Promise<Plugin> {
-    const plugin = await this.#reloads.reload(id);
+  /** Loads the current version of the plugin; see reloads.ts. Returns the report about the version that counts then. */
+  async reload<T>(id: string, reportOf: (plugin: Plugin) => T): Promise<T> {
+    const { plugin, error, report } = await this.#reloads.reload(id, reportOf);
     await this.placement.rebalance();
-    return this.find(id) ?? plugin;
+    const now = this.find(id);
+    // It may have moved. What a later reload has done meanwhile is for that one to say. A copy has the diagnostics of its original.
+    return now?.diagnostics === plugin.diagnostics && now.error === error ? reportOf(now) : report;
   }
 
   /** A run has ended, or waits for nothing but a user. */
@@ -238,9 +240,11 @@ export class Plugins {
   }
 
   disable(id: string): void {
-    const plugin = this.get(id);
+    this.#reloads.disable(this.get(id));
+  }
+
+  #takeOut(plugin: Plugin): void {
     plugin.status = "disabled";
-    this.#reloads.callOff(id);
     this.#loader.lazy.remove(plugin);
     plugin.isOpening = false;
     const home = { ...plugin.home! };
@@ -265,7 +269,7 @@ export class Plugins {
     const plugin = this.get(id);
     this.#options.breaker.forget(plugin);
     plugin.circuit.release("the operator released it");
-    if (plugin.status === "quarantined") await this.reload(id);
+    if (plugin.status === "quarantined") await this.reload(id, () => {});
   }
 
   /** What a cell reports about itself is not true: a fresh cell replaces it. */

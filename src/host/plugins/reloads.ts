@@ -26,7 +26,17 @@ export interface ReloadsOptions {
   /** The runs in flight. */
   runs(): RunInput[];
   add(plugin: Plugin): Promise<void>;
-  disable(id: string): void;
+  /** Takes a plugin out of its cell; what is under way about it goes on. */
+  takeOut(plugin: Plugin): void;
+}
+
+/** How a reload ended. */
+export interface Reloaded<T> {
+  /** The version that counted then; of a plugin that was uninstalled, the last one. */
+  readonly plugin: Plugin;
+  readonly error: CallError | undefined;
+  /** What was to be said about it then: a later reload may change the same plugin. */
+  readonly report: T;
 }
 
 interface Attempt {
@@ -64,12 +74,12 @@ export class Reloads {
     return [...this.#leaving.keys(), ...[...this.#attempts].flatMap(({ tried }) => tried ?? [])];
   }
 
-  /** Returns the version that counts then; of a plugin that was uninstalled, the last one. */
-  reload(id: string): Promise<Plugin> {
+  /** Reloads of one plugin are made in the order in which they were requested, so the last one wins. */
+  reload<T>(id: string, report: (plugin: Plugin) => T): Promise<Reloaded<T>> {
     return this.#inTurn(id, false, async (attempt) => {
       const plugin = await this.#reload(attempt);
       if (this.#isClosed) throw new CreelError("ERR_HOST_CLOSED");
-      return plugin;
+      return { plugin, error: plugin.error, report: report(plugin) };
     });
   }
 
@@ -78,10 +88,10 @@ export class Reloads {
     await this.#inTurn(id, true, (attempt) => this.#move(attempt, lane)).catch(() => {});
   }
 
-  /** The plugin was disabled: no attempt under way may undo that, and its retired versions end. */
-  callOff(id: string): void {
-    for (const attempt of this.#attempts) if (attempt.id === id) this.#callOff(attempt);
-    for (const plugin of this.#leaving.keys()) if (plugin.id === id) this.#left(plugin);
+  /** The plugin was disabled: no attempt that was requested before may undo that. */
+  disable(plugin: Plugin): void {
+    for (const attempt of this.#attempts) if (attempt.id === plugin.id) this.#callOff(attempt);
+    this.#takeOut(plugin);
   }
 
   /** A run has ended, or waits for nothing but a user. */
@@ -94,6 +104,12 @@ export class Reloads {
     this.#isClosed = true;
     for (const attempt of this.#attempts) this.#callOff(attempt);
     for (const { late } of this.#leaving.values()) clearTimeout(late);
+  }
+
+  /** Its retired versions end, too. */
+  #takeOut(plugin: Plugin): void {
+    this.#options.takeOut(plugin);
+    for (const retired of this.#leaving.keys()) if (retired.id === plugin.id) this.#left(retired);
   }
 
   #callOff(attempt: Attempt): void {
@@ -140,7 +156,8 @@ export class Reloads {
     plugin.replacements = old.replacements;
     plugin.knownHooks ??= old.registered ?? old.knownHooks;
     if (plugin.status === "disabled") {
-      this.#options.disable(id);
+      // Not `disable`: an attempt that was requested since may find that it is enabled again.
+      this.#takeOut(old);
       roster.seat(plugin);
       await loader.load(plugin, () => {});
       return plugin;
@@ -168,7 +185,7 @@ export class Reloads {
 
   #remove(plugin: Plugin): Plugin {
     plugin.diagnostics.ofLoad = ["it is not installed any more"];
-    this.#options.disable(plugin.id);
+    this.#takeOut(plugin);
     this.#options.roster.remove(plugin);
     return plugin;
   }

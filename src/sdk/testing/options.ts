@@ -26,8 +26,8 @@ export interface HarnessOptions extends Settings {
    */
   readonly inspect?: boolean | "break";
   /**
-   * `true`: V8 counts which lines of the plugin are run; `coverage()` tells. With NODE_V8_COVERAGE, as c8 sets it, they are written
-   * there when the harness closes. All budgets of the plugin but memory are off. Not together with `inspect`.
+   * `true`: V8 counts which lines of the plugin are run; `coverage()` tells. With NODE_V8_COVERAGE, as c8, Node's test runner and vitest
+   * (`coverage.autoAttachSubprocess`) set it, they are written there when the harness closes. All budgets of the plugin but memory are off. Not together with `inspect`.
    */
   readonly coverage?: boolean;
   /**

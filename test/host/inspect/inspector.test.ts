@@ -137,6 +137,26 @@ describe("a plugin that is loaded again", () => {
     await next.until(isGoing);
   });
 
+  it("is debugged in its newest isolate, however long the source map of an older one takes, and never in one that is gone", async () => {
+    const lane = new FakeLane();
+    const address = await open(lane);
+    await using client = await CdpClient.connect(address.url);
+    const maps = [8, 9, 10].map((cell) => ({ cell, ...Promise.withResolvers<{ text: string }>() }));
+    const lanes = maps.map(({ cell, promise }) => {
+      const one = new FakeLane();
+      const bundle = { map: `{ "version": 3, "sources": ["a.ts"], "names": [], "mappings": "" }` };
+      inspector.inspectable(one as unknown as LaneClient, { bundle, sourcePlace: () => promise } as unknown as Plugin, cell);
+      return one;
+    });
+    // The last one has gone before anybody could attach; the map of the one before is there first.
+    inspector.left(10);
+    for (const { resolve } of [maps[2]!, maps[1]!, maps[0]!]) resolve({ text: "x" });
+    await lanes[1]!.until(isGoing);
+    client.send("Runtime.enable").catch(() => {});
+    await lanes[1]!.until((sent) => sent.some(([, body]) => body?.includes("Runtime.enable")));
+    expect(lanes[2]!.sent).toEqual([]);
+  });
+
   it("does not wait for a debugger that has gone", async () => {
     const lane = new FakeLane();
     const address = await open(lane);

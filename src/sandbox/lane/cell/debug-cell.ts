@@ -58,8 +58,9 @@ export class DebugCell {
     }
   }
 
-  get isGone(): boolean {
-    return this.#isolate.isDisposed;
+  /** The debugger has ended a turn: this one, or the next. */
+  get isTerminated(): boolean {
+    return this.#isTerminated;
   }
 
   /** CPU time of the isolate so far, without the time that it was paused. Only between turns. */
@@ -73,7 +74,7 @@ export class DebugCell {
       const script = await this.#isolate.compileScript(wrapped(this.#spec.code), scriptOptions(this.#spec.plugin));
       factory = await script.run(this.#context, { reference: true });
     } catch (error) {
-      return this.#isolate.isDisposed ? OUT_OF_MEMORY : { end: "broken", detail: plainText(error) };
+      return this.#endedBy("broken", error);
     }
     const args = loadArguments(this.#spec, factory.derefInto(), this.#library.copyInto(), volume);
     // SECURITY: see `load` in cell.ts. test/escape/clock.test.ts
@@ -150,9 +151,7 @@ export class DebugCell {
     try {
       returned = await entry.apply(undefined, args as never);
     } catch (error) {
-      if (this.#isFull) return OUT_OF_MEMORY;
-      if (this.#isTerminated) return { end: "timeout", detail: "the debugger ended its turn" };
-      return this.#isolate.isDisposed ? OUT_OF_MEMORY : { end: "rejection", detail: plainText(error) };
+      return this.#endedBy("rejection", error);
     }
     if (returned === RETURNED.nothing || returned === RETURNED.nothingButMail) return { end: "nothing" };
     if (returned === RETURNED.pending) return { end: "pending" };
@@ -160,8 +159,16 @@ export class DebugCell {
     const text = returned.startsWith(MAIL_MARK) ? returned.slice(1) : returned;
     return text.startsWith(ERROR_MARK) ? { end: "error", text: text.slice(1) } : { end: "result", text };
   }
+
+  #endedBy(end: "broken" | "rejection", error: unknown): TurnEnd {
+    if (this.#isFull || (this.#isolate.isDisposed && !this.#isTerminated)) return OUT_OF_MEMORY;
+    if (this.#isTerminated) return { end: "timeout", detail: TERMINATED };
+    return { end, detail: plainText(error) };
+  }
 }
 
+/** What a turn is told that the debugger has ended. */
+export const TERMINATED = "the debugger ended its turn";
 /** Any message that contains it is taken for that command: the worst of it is a cell that is rebuilt. */
 const TERMINATE = '"Runtime.terminateExecution"';
 const PAUSED = '{"method":"Debugger.paused"';

@@ -16,7 +16,7 @@ import type { Caller, Entry, PendingCall } from "./calls.ts";
 import type { WaitingCall } from "./calls-while-loading.ts";
 import type { CellSpec, LaterTurn, TurnEnd } from "./cell.ts";
 import type { SlotState } from "./cell-turns.ts";
-import { DebugCell } from "./debug-cell.ts";
+import { DebugCell, TERMINATED } from "./debug-cell.ts";
 import { MailRouter } from "./mail-router.ts";
 import type { MailTurns } from "./mail-router.ts";
 import type { Slot, SlotLane } from "./slot-lane.ts";
@@ -204,7 +204,7 @@ export class DebugSlot implements Slot, MailTurns {
     if (end.end === "rejection") this.#mail.log(3, causeOf(number), `unhandled rejection: ${end.detail}`);
     const { isFine, text } = await cell.mail(end.end === "rejection");
     if (this.#cell !== cell) return;
-    if (!isFine) return this.#replace(culprit);
+    if (!isFine) return cell.isTerminated ? this.#replace(culprit, "crashed", TERMINATED) : this.#replace(culprit);
     if (text === undefined) return;
     try {
       for (const item of readMail(text)) this.#mail.deliver(item);
