@@ -17,6 +17,7 @@ import { Control } from "./control/control.ts";
 import { Steward } from "./control/steward.ts";
 import { FleetDuties } from "./duties/shared-duties.ts";
 import { SharedQuarantine } from "./blame/shared-quarantine.ts";
+import { announcement, read } from "./messages.ts";
 import type { Here } from "./messages.ts";
 import { connectNats } from "./nats.ts";
 import { Runs } from "./runs.ts";
@@ -114,8 +115,8 @@ export class Member implements AsyncDisposable {
       this.#leave = [
         await new Control(bus, host, settings.name).open(),
         await bus.subscribe(SUBJECTS.who, say),
-        // What it says does not matter: the list is read and checked.
-        await bus.subscribe(SUBJECTS.changed, () => void steward.look()),
+        // It only says how long to look: the list is read and checked.
+        await bus.subscribe(SUBJECTS.changed, ({ text }) => void steward.look(read(announcement, text)?.serial)),
         // What they say does not matter either.
         ...(await this.#hearQuarantines(bus, shared)),
         host.on("quarantine", () => void shared.look()),

@@ -31,6 +31,9 @@ export const here = z.object({
 });
 export type Here = z.infer<typeof here>;
 
+/** An operator has changed what is installed: the serial of the signed list that says so. */
+export const announcement = z.object({ serial: z.int().nonnegative() });
+
 /** From a gateway. `ms` is what is left of its budget: clocks of machines differ. */
 export const runRequest = z.object({
   method: z.enum(["run", "call", "emit", "state"]),

@@ -868,6 +868,9 @@ export const LIMITS = {
     watchMs: 10_000,
     /** How often a host looks for a change that it was not told of. */
     lookMs: 15_000,
+    /** A host may read from a server that is behind the others: for so long, and so often, it reads again what a signed list names. */
+    behindMs: 3_000,
+    behindEveryMs: 50,
     /** How often a host ships new lines of its audit log, and how many bytes of them in one message: one line fits, whatever is escaped in it. */
     shipMs: 1_000,
     shipBytes: 512 * 1024,

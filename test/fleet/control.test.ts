@@ -4,11 +4,13 @@ import { signIndex, makeSigningKey, verifiedIndex } from "../../src/fleet/contro
 import { readStored } from "../../src/state/store.ts";
 import { writeApplied } from "../../src/fleet/control/applied.ts";
 import { SharedLock } from "../../src/fleet/control/shared-lock.ts";
+import { Steward } from "../../src/fleet/control/steward.ts";
 import { Operator } from "../../src/fleet/control/operator.ts";
 import { connectNats } from "../../src/fleet/nats.ts";
 import { BUCKETS, SUBJECTS } from "../../src/fleet/subjects.ts";
 import type { Bus } from "../../src/fleet/bus.ts";
 import { openState } from "../../src/state/state.ts";
+import { silentLogger } from "../../src/host/report/silent-logger.ts";
 import { fleetHost, settingsOf, stateFolder } from "../support/fleet.ts";
 import type { FleetHost } from "../support/fleet.ts";
 import { putInstalled } from "../support/installed.ts";
@@ -143,6 +145,41 @@ describe.skipIf(noNats !== undefined)("three hosts of a fleet", () => {
     expect(await operator.push(own, operators, signing.pem, "ann", 1)).toEqual({ serial, repaired: ["greeter"] });
     await expect.poll(all, { timeout: 30_000 }).toEqual(["x three", "x three", "x three"]);
     expect(await push()).toBeUndefined();
+  });
+
+  it("wait for what the server they read from does not have yet: that is no fault", async () => {
+    const missed = new Map<string, number>();
+    // As a server that is behind: it has each key from the third look on.
+    const behind: Pick<Bus, "bucket"> = {
+      bucket: async (name) => {
+        const bucket = await bus.bucket(name);
+        return {
+          replicas: () => bucket.replicas(),
+          put: (...change) => bucket.put(...change),
+          get: async (key) => {
+            const times = (missed.get(key) ?? 0) + 1;
+            missed.set(key, times);
+            return times < 3 ? undefined : bucket.get(key);
+          },
+        };
+      },
+    };
+    const { index } = (await (await SharedLock.open(bus, operators)).list())!;
+    const late = stateFolder();
+    const faults: unknown[] = [];
+    const steward = new Steward({
+      bus: behind as Bus,
+      state: late,
+      host: { reload: () => hosts[0]!.served.host.inspect("greeter") as never, plugins: () => [] },
+      operators,
+      logger: silentLogger,
+      changed: () => faults.push(steward.fault),
+    });
+    await steward.look(index.serial);
+    expect([steward.serial, faults]).toEqual([index.serial, [undefined]]);
+    expect([...(await late.read()).keys()]).toEqual(["greeter"]);
+    expect([...missed.values()].every((times) => times >= 3)).toBe(true);
+    await steward.close();
   });
 
   it("name a plugin that did not load as a change says, although they have the change; the version before goes on", async () => {

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Bucket } from "../bus.ts";
+import { arrived } from "./arrived.ts";
 import { read } from "../messages.ts";
 
 const header = z.array(z.tuple([z.string(), z.int().nonnegative()])).max(LIMITS.state.storedFiles);
@@ -34,15 +35,19 @@ function isSame(files: ReadonlyMap<string, Uint8Array>, found: ReadonlyMap<strin
   return found?.size === files.size && [...files].every(([name, bytes]) => found.get(name)?.equals(bytes));
 }
 
-/** Rejects if a part is missing or it cannot be unpacked. Whether the files are the right ones, the caller checks. */
-export async function getBundle(bucket: Bucket, plugin: string, store: string): Promise<Map<string, Buffer>> {
+/**
+ * Rejects if a part is missing or it cannot be unpacked. Whether the files are the right ones, the caller checks. `isListed`: a signed list
+ * names it, so what is missing will arrive.
+ */
+export async function getBundle(bucket: Bucket, plugin: string, store: string, isListed = false): Promise<Map<string, Buffer>> {
   const wrong = (detail: string): CreelError => new CreelError("ERR_FLEET_BUNDLE", { plugin, detail });
-  const list = await bucket.get(`${store}.list`);
+  const get = (key: string): ReturnType<Bucket["get"]> => (isListed ? arrived(bucket, key) : bucket.get(key));
+  const list = await get(`${store}.list`);
   const found = list && read(parts, Buffer.from(list.bytes).toString());
   if (!found) throw wrong("they are not there");
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < found.parts; at++) {
-    const piece = await bucket.get(`${store}.${at}`);
+    const piece = await get(`${store}.${at}`);
     if (!piece) throw wrong("a part is missing");
     pieces.push(piece.bytes);
   }

@@ -10,6 +10,7 @@ import type { Bucket, Bus } from "../bus.ts";
 import { read } from "../messages.ts";
 import type { Index } from "../messages.ts";
 import { BUCKETS } from "../subjects.ts";
+import { arrived } from "./arrived.ts";
 import { getBundle, putBundle } from "./bundles.ts";
 import { signIndex, verifiedIndex } from "./signature.ts";
 
@@ -63,7 +64,7 @@ export class SharedLock {
 
   /** SECURITY: an entry or a bundle with other bytes than the signed ones is refused. test/fleet/control.test.ts */
   async entry(plugin: string, digest: string): Promise<SharedEntry> {
-    const found = await this.#lock.get(`entry.${digest}`);
+    const found = await arrived(this.#lock, `entry.${digest}`);
     const text = found && Buffer.from(found.bytes).toString();
     if (text === undefined || entryDigest(text) !== digest)
       throw new CreelError("ERR_FLEET_ENTRY", {
@@ -76,7 +77,7 @@ export class SharedLock {
   }
 
   files(plugin: string, store: string): Promise<Map<string, Buffer>> {
-    return getBundle(this.#bundles, plugin, store);
+    return getBundle(this.#bundles, plugin, store, true);
   }
 
   /** Replaces the whole list. Returns its serial. Rejects if another operator was first. */

@@ -2,6 +2,7 @@
  * Trusted side: keeps the state folder of a host equal to the fleet's lock. A change is checked, fetched, committed in one transaction of the
  * state folder, and then loaded. A host starts and runs from that folder, so it needs no server for what it has.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { CreelError } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { readStored } from "../../state/store.ts";
@@ -35,6 +36,8 @@ export class Steward {
   readonly #options: StewardOptions;
   #looking: Promise<void> | undefined;
   #isAgain = false;
+  /** The newest change that an operator has announced. */
+  #announced = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   serial: number;
@@ -65,9 +68,10 @@ export class Steward {
     return undefined;
   }
 
-  /** Looks now, and once more if it is looking already. Never rejects. */
-  look(): Promise<void> {
+  /** Looks now, and once more if it is looking already. `announced`: until that change is there, for a moment. Never rejects. */
+  look(announced = 0): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
+    this.#announced = Math.max(this.#announced, announced);
     this.#isAgain = this.#looking !== undefined;
     this.#looking ??= this.#lookAll().finally(() => (this.#looking = undefined));
     return this.#looking;
@@ -84,7 +88,13 @@ export class Steward {
     do {
       this.#isAgain = false;
       await this.#lookOnce();
+      const lastMs = performance.now() + LIMITS.fleet.behindMs;
+      while (this.serial < this.#announced && !this.#refused && !this.#isAgain && !this.#isClosed && performance.now() < lastMs) {
+        await sleep(LIMITS.fleet.behindEveryMs);
+        await this.#lookOnce();
+      }
     } while (this.#isAgain && !this.#isClosed);
+    this.#announced = 0;
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.look(), LIMITS.fleet.lookMs).unref();
   }
 
@@ -93,7 +103,7 @@ export class Steward {
     let serial = 0;
     try {
       const lock = await SharedLock.open(bus, operators);
-      const found = await lock.list();
+      const found = await this.#list(lock);
       if (!found) return;
       ({ serial } = found.index);
       await this.#apply(lock, found.index);
@@ -104,6 +114,16 @@ export class Steward {
         error instanceof CreelError ? error : new CreelError("ERR_FLEET_FAILED", { subject: "creel_lock", detail: String(error) });
       if (this.#refused?.message !== message) logger.error({ serial, code, detail: message }, "a change of the fleet's lock was refused");
       this.#refuse({ serial, code, message });
+    }
+  }
+
+  /** The list that was read from a server that is behind may be older than what is applied: the newer one comes in a moment. */
+  async #list(lock: SharedLock): ReturnType<SharedLock["list"]> {
+    const lastMs = performance.now() + LIMITS.fleet.behindMs;
+    for (;;) {
+      const found = await lock.list();
+      if (!found || found.index.serial >= this.serial || this.#isClosed || performance.now() > lastMs) return found;
+      await sleep(LIMITS.fleet.behindEveryMs);
     }
   }
 
