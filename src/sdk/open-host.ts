@@ -32,14 +32,14 @@ export async function openHost<Own extends HookTable = {}>(
   options: OpenOptions<Own> = {},
   first?: FirstUnit,
 ): Promise<Host<Catalog & Own>> {
-  checkNames(options);
-  if (options.fleet !== undefined) {
-    // oxlint-disable-next-line no-restricted-imports -- the one way from the SDK to a fleet: loaded when a gateway asks for it.
-    const { openFleet } = await import("../fleet/gateway/open.ts");
-    return openFleet(options);
-  }
-  if (options.connect !== undefined) return joinHost(options);
   try {
+    checkNames(options);
+    if (options.fleet !== undefined) {
+      // oxlint-disable-next-line no-restricted-imports -- the one way from the SDK to a fleet: loaded when a gateway asks for it.
+      const { openFleet } = await import("../fleet/gateway/open.ts");
+      return await openFleet(options);
+    }
+    if (options.connect !== undefined) return await joinHost(options);
     return await openHostWith(options, { first });
   } catch (error) {
     await (await first?.walls)?.unit?.close();
