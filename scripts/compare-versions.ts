@@ -1,11 +1,12 @@
 /**
  * What a call costs in this build, against another build of Creel: both hosts are open in one program and take turns, so that load on the machine
- * hits both. `npm run build` in both checkouts, then `node -C source scripts/compare-versions.ts <folder of the other checkout>`. Ratios below 1:
+ * hits both. `npm run build` in both checkouts; `node_modules/isolated-vm` of the other one has to be a link to this one's, since a program can load it
+ * only once; then `node -C source scripts/compare-versions.ts <folder of the other checkout>`. Ratios below 1:
  * this one is faster. The handler is asynchronous, sees its context and rewrites; `connect` goes through each version's own `creel serve`.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -83,18 +84,23 @@ async function embedded(version: Version, isolation: "thread" | "process"): Prom
 
 async function connected(version: Version): Promise<Host> {
   const folder = mkdtempSync(join(root, `${version}-`));
-  writeFileSync(join(folder, "rewrite.mjs"), SOURCE);
-  writeFileSync(join(folder, "creel.json"), JSON.stringify({ plugins: { load: { paths: ["./rewrite.mjs"] } } }));
+  mkdirSync(join(folder, "rewrite"));
+  writeFileSync(join(folder, "rewrite/index.js"), SOURCE);
+  writeFileSync(join(folder, "creel.json"), JSON.stringify({ plugins: { load: { paths: ["./rewrite"] } } }));
   const socket = join(folder, "s.sock");
   const child = spawn(process.execPath, [join(folders[version], "dist/cli/main.js"), "serve", "--socket", socket], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
   });
   servers.push(child);
-  for (const endMs = Date.now() + SOCKET_WAIT_MS; !existsSync(socket); await sleep(LONE_EVERY_MS))
-    if (Date.now() > endMs || child.exitCode !== null) throw new Error(`creel serve of ${version} did not come up`);
   const open = await openOf(version);
-  return open({ connect: socket, logger: quiet });
+  for (const endMs = Date.now() + SOCKET_WAIT_MS; ; await sleep(LONE_EVERY_MS))
+    try {
+      return await open({ connect: socket, logger: quiet });
+    } catch (error) {
+      // It is not there yet, or still loads its plugins.
+      if (Date.now() > endMs || child.exitCode !== null) throw error;
+    }
 }
 
 const KINDS: Record<string, (version: Version) => Promise<Host>> = {
