@@ -69,6 +69,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
         `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] }); api.on("session:patch", () => {});`,
       ),
     ];
+    plugins.push(plugin("shaky", `api.on("before_tool_call", () => { throw new Error("no"); }, { matcher: ["shaky_tool"] });`));
     const gateway = { patchSession: async () => ({ sessionEntry: {} }) };
     host = await openHost({
       isolation: "thread",
@@ -164,6 +165,47 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     const reloaded = new Promise((done) => host.on("plugin", done));
     await click("Reload");
     expect(await reloaded).toMatchObject({ plugin: "guard", status: "ready" });
+  });
+
+  it("a plugin whose breaker has opened is what needs a person first; its page says why, and Release closes it", async () => {
+    let failed = await run({}, "shaky_tool");
+    while (host.inspect("shaky").circuit.state === "closed") failed = await run({}, "shaky_tool");
+    expect(failed).toMatchObject({ decision: "block", by: "shaky" });
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    const item = page.locator(".attention li").filter({ hasText: "shaky" });
+    await item.locator(".badge").getByText("open", { exact: true }).waitFor();
+    await item.getByRole("link", { name: "shaky" }).click();
+    await page
+      .locator("main")
+      .getByText(/^open: .+; opened 1 times/)
+      .waitFor();
+    await page.getByRole("button", { name: "Release", exact: true }).click();
+    await expect.poll(() => host.inspect("shaky").circuit.state, { timeout: 10_000 }).toBe("closed");
+    await page.getByRole("button", { name: "Release", exact: true }).waitFor({ state: "detached" });
+  });
+
+  it("a plugin's page has its limits and budgets with who set them, what it stores, and its version", async () => {
+    await run({ kv: true });
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/plugins/guard");
+    await page.getByText(/^\d+ B of \d+\.\d MB, 1 key$/).waitFor();
+    const rows = async (title: string): Promise<string[]> => {
+      const section = page.locator("section").filter({ has: page.getByRole("heading", { name: title }) });
+      return (await section.locator("tbody tr").allTextContents()).map((row) => row.replaceAll(/[\u2068\u2069]/g, ""));
+    };
+    const { budget, hooks } = host.inspect("guard");
+    expect(await rows("Limits")).toEqual(
+      Object.entries(budget).map(([limit, { origin }]) => expect.stringMatching(new RegExp(`^${limit}.+${origin}$`)) as string),
+    );
+    expect(await rows("Hooks")).toEqual(
+      hooks.map(({ hook, budget: { wallMs, cpuMs }, ifItFails }) =>
+        expect.stringMatching(new RegExp(`^${hook}.+${wallMs.origin}.+${cpuMs.origin}${ifItFails}$`)),
+      ),
+    );
+    await show(page, "#/plugins/hostile");
+    await page.getByText("version 1.0.0").waitFor();
   });
 
   it("an approval is allowed, and the tool runs with exactly what was shown", async () => {
