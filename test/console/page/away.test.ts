@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)("a page whose other end is gone", () => {
     for (const child of children) child.kill("SIGKILL");
   });
 
-  it("the host is killed: the page says so and keeps what it has; the host is started again: the page goes on by itself", async () => {
+  it("the host is killed: the page says so and keeps what it has; the host is started again: the page goes on by itself", { timeout: 120_000 }, async () => {
     const dir = folder({
       "creel.json": JSON.stringify({
         stateDir: "state",

@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     const { page } = opened;
     const item = page.locator(".attention li").filter({ hasText: "shaky" });
     await item.locator(".badge").getByText("open", { exact: true }).waitFor();
-    await item.getByRole("link", { name: "shaky" }).click();
+    await item.getByRole("link", { name: "shaky", exact: true }).click();
     await page
       .locator("main")
       .getByText(/^open: .+; opened 1 times/)

@@ -50,9 +50,9 @@ describe("the causal chain of facts", () => {
       expect(seen.filter(({ path }) => path?.join() !== "p:before_tool_call")).toEqual([]);
       const idsOf = (wanted: FactName) => seen.filter(({ name }) => name === wanted).map(({ runId }) => runId);
       expect(idsOf("log")[0]).toBe(runIds[0]);
-      expect(idsOf("moved")[0]).toBe(runIds[1]);
-      // On a busy machine it may have to rest in the slow lane, which is told as another move.
-      expect(runIds).toEqual(expect.arrayContaining(idsOf("moved")));
+      // One of the runs in which it spins: on a busy machine not always the first. There it may have to rest in the slow lane as well,
+      // which is told as another move.
+      expect(runIds.slice(1)).toEqual(expect.arrayContaining(idsOf("moved")));
       expect(idsOf("replaced")).toEqual(runIds.slice(1));
       expect(idsOf("quarantine")).toEqual([runIds.at(-1)]);
     }
