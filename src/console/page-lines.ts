@@ -6,7 +6,10 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { HostStats, PluginStats, RunRecord } from "../protocol/live-report.ts";
 
 /** A run in a list. Times are rounded to microseconds, texts of plugins are cut. */
-export interface RunRow extends Pick<RunRecord, "seq" | "at" | "runId" | "hook" | "toolName" | "number" | "wallMs" | "decision" | "by" | "plugins"> {
+export interface RunRow extends Pick<
+  RunRecord,
+  "seq" | "at" | "runId" | "hook" | "toolName" | "number" | "wallMs" | "decision" | "by" | "plugins"
+> {
   readonly reason?: string;
   /** What caused it; absent at the root. */
   readonly cause?: { readonly by?: string | undefined; readonly path: readonly string[] };
@@ -31,7 +34,21 @@ export interface PageStats extends Pick<HostStats, "inFlight" | "eventLoop" | "p
 type Line<T> = { readonly [K in keyof T]: T[K] | undefined };
 
 /** Several hundred a second. */
-export function rowOf({ seq, at, runId, hook, toolName, number, wallMs, decision, by, reason, chain, calls, plugins }: RunRecord): Line<RunRow> {
+export function rowOf({
+  seq,
+  at,
+  runId,
+  hook,
+  toolName,
+  number,
+  wallMs,
+  decision,
+  by,
+  reason,
+  chain,
+  calls,
+  plugins,
+}: RunRecord): Line<RunRow> {
   const cause = chain.depth === 0 ? undefined : { by: chain.by, path: chain.path };
   return {
     seq,

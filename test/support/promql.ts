@@ -24,14 +24,16 @@ export function promqlComplaints({ expr, legendFormat }: Query, series: Readonly
   const asked: Series[] = [];
   /** Labels that are left of what was asked. */
   let left: ReadonlySet<string> | undefined;
-  const without = (labels: readonly string[], known: ReadonlySet<string>): string[] => labels.filter((label) => !known.has(label));
   tree.iterate({
     enter({ type, node }) {
       if (type.isError) complaints.push(`not a query at ${node.from}`);
       if (type.name !== "VectorSelector") return;
       const name = textOf(node.getChild("Identifier") ?? { from: 0, to: 0 });
       const found = series.get(name);
-      if (!found) return void complaints.push(`no series ${name}`);
+      if (!found) {
+        complaints.push(`no series ${name}`);
+        return;
+      }
       asked.push(found);
       for (const label of without(within(node, "LabelName").map(textOf), found.labels)) complaints.push(`${name} has no label ${label}`);
       const grows = found.kind === "counter" || found.kind === "histogram";
@@ -51,6 +53,10 @@ export function promqlComplaints({ expr, legendFormat }: Query, series: Readonly
   const shown = Array.from(legendFormat.matchAll(/\{\{(\w+)\}\}/g), ([, label]) => label!);
   complaints.push(...without(shown, left ?? all).map((label) => `the legend has ${label}, the line has not`));
   return complaints;
+}
+
+function without(labels: readonly string[], known: ReadonlySet<string>): string[] {
+  return labels.filter((label) => !known.has(label));
 }
 
 function within(node: SyntaxNode, name: string): SyntaxNode[] {
