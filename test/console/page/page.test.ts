@@ -183,6 +183,12 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     await page.getByRole("button", { name: "Release", exact: true }).click();
     await expect.poll(() => host.inspect("shaky").circuit.state, { timeout: 10_000 }).toBe("closed");
     await page.getByRole("button", { name: "Release", exact: true }).waitFor({ state: "detached" });
+    await show(page, "#/incidents?kind=quarantine");
+    await page
+      .locator(".events li")
+      .filter({ hasText: "shaky: its breaker is open: " })
+      .locator(`a[href="#/run/${failed.runId}"]`)
+      .waitFor();
   });
 
   it("a plugin's page has its limits and budgets with who set them, what it stores, and its version", async () => {
