@@ -1,4 +1,5 @@
 /** The console in a real browser: what a person sees and does there. */
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -498,6 +499,8 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     expect(await page.locator(".row").count()).toBeLessThan(100);
     expect(await metric(page, "Nodes")).toBeLessThan(5_000);
     expect(await metric(page, "JSHeapTotalSize")).toBeLessThan(150e6);
+    // All that the tab's process has for itself, as the browser's task manager shows it.
+    for (const bytes of await rendererBytes(browser)) expect(bytes).toBeLessThan(150e6);
     // The best of a few: from a key to the painted answer to it, and from a letter in the filter to the filtered list.
     const times: number[] = [];
     for (let at = 0; at < 5; at++) {
@@ -596,6 +599,21 @@ async function metric(page: Page, name: string): Promise<number> {
   const { metrics } = await cdp.send("Performance.getMetrics");
   await cdp.detach();
   return metrics.find((one) => one.name === name)!.value;
+}
+
+/** Private memory of each process that shows pages; on other systems than Linux none is known. */
+async function rendererBytes(all: Browser): Promise<number[]> {
+  if (process.platform !== "linux") return [];
+  const cdp = await all.newBrowserCDPSession();
+  const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
+  await cdp.detach();
+  return processInfo
+    .filter(({ type }) => type === "renderer")
+    .map(({ id }) => {
+      const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
+      const kilobytes = Array.from(rollup.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm), ([, kb]) => Number(kb));
+      return kilobytes.reduce((sum, kb) => sum + kb, 0) * 1_024;
+    });
 }
 
 async function textOf(page: Page, waitFor: string): Promise<string> {
