@@ -18,8 +18,8 @@ import { Page } from "./page.ts";
 const PACE_MS = 5;
 /** Two ticks of the feed (LIMITS.console.tickMs). */
 const CALLS = 160;
-/** Four contestants, nothing among them, take three and a half seconds a round: about 75 rounds. */
-const ROUNDS = 13;
+/** Four contestants, nothing among them, take three and a half seconds a round: about 60 rounds. */
+const ROUNDS = 11;
 
 const over = (one: readonly number[], other: readonly number[]): number[] => one.map((value, round) => value / other[round]!);
 
