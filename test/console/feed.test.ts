@@ -121,6 +121,25 @@ describe("the feed", () => {
     expect(again.lines.map(({ runs }) => ids(runs)).filter((one) => one !== undefined)).toEqual([[], ["h1-3"]]);
   });
 
+  it("an open page makes the host tell runs several times a second and measure itself once and with each sample; a page that is gone, nothing more", async () => {
+    const { asked, host } = fakeHost();
+    let measured = 0;
+    const parts = { hooks: [], plugins: [], processes: [], eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 }, inFlight: 3, isRecording: false };
+    Object.assign(host, { stats: async () => ((measured += 1), { ...parts, host: "h1", at: Date.now() }) });
+    using feed = new Feed(host, { log: () => {}, hasTools: false });
+    const { sampleMs, tickMs } = LIMITS.console;
+    await vi.advanceTimersByTimeAsync(2 * sampleMs);
+    expect([measured, asked.length]).toEqual([3, 0]);
+    const open = page();
+    await feed.join(open.response, [], anew);
+    await vi.advanceTimersByTimeAsync(4 * sampleMs);
+    expect([measured, asked.length]).toEqual([3 + 1 + 4, 1 + (4 * sampleMs) / tickMs]);
+    expect(open.lines.filter((line) => "stats" in line)).toMatchObject([{ hello: {}, stats: { inFlight: 3 } }, { stats: { inFlight: 3 } }]);
+    open.close();
+    await vi.advanceTimersByTimeAsync(2 * sampleMs);
+    expect([measured, asked.length]).toEqual([8 + 2, 1 + (4 * sampleMs) / tickMs]);
+  });
+
   it("a host that is away when a page comes back: what it had waiting for an answer is not said to be over, and no run is lost", async () => {
     const { now, host } = fakeHost();
     now.approvals = [{ id: "a1" } as PendingApproval];
