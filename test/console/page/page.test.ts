@@ -67,7 +67,9 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
       { path: hostileFolder, hooks: { allowConversationAccess: true } },
       plugin(
         "slow",
-        `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] }); api.on("session:patch", () => {});`,
+        `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] }); api.on("session:patch", () => {});
+         api.on("before_tool_call", () => require("node:fs").writeFileSync("note.txt", "x".repeat(2_000)), { matcher: ["note_tool"] });`,
+        { grants: { fs: true } },
       ),
     ];
     plugins.push(plugin("shaky", `api.on("before_tool_call", () => { throw new Error("no"); }, { matcher: ["shaky_tool"] });`));
@@ -194,8 +196,11 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
 
   it("a plugin's page has its limits and budgets with who set them, what it stores, and its version", async () => {
     await run({ kv: true });
+    await run({}, "note_tool");
     await using opened = await tab(browser, server);
     const { page } = opened;
+    await show(page, "#/plugins/slow");
+    await page.getByText(/^2\.0 KB of \d+\.\d MB, 1 file$/).waitFor();
     await show(page, "#/plugins/guard");
     await page.getByText(/^\d+ B of \d+\.\d MB, 1 key$/).waitFor();
     const rows = async (title: string): Promise<string[]> => {
