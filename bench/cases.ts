@@ -9,7 +9,7 @@ import type { CaseMessage } from "./run-case.ts";
 import type { Step } from "../src/cli/bench/measure.ts";
 
 /** A contestant that hangs is not waited for. */
-const CASE_MS = 180_000;
+const CASE_MS = 300_000;
 const STDERR_CHARS = 2_000;
 
 export async function findCases(filter: string): Promise<string[]> {

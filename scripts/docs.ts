@@ -24,6 +24,7 @@ import { GUEST_GLOBALS, GUEST_MODULES } from "../src/protocol/guest-surface/surf
 import { apiPage } from "./api-page.ts";
 import { configPage, configSchema, manifestSchema } from "./config-page.ts";
 import { fieldDocs, hookDocs, onHook } from "./field-docs.ts";
+import { dashboardFile } from "./grafana-dashboard.ts";
 import { anchor, code, list, MADE, table } from "./markdown.ts";
 import { permissionsPage } from "./permissions-page.ts";
 
@@ -372,6 +373,7 @@ export const pages = (): Record<string, string> => ({
   "reference/config.md": configPage(),
   "reference/creel.schema.json": configSchema(),
   "reference/creel.plugin.schema.json": manifestSchema(),
+  "grafana/creel.json": dashboardFile(),
   "../src/sdk/author/field-docs.ts": fieldDocs(),
   "../src/sdk/author/hook-docs.ts": hookDocs(RULES),
   "../src/sdk/author/on-hook.ts": onHook(),

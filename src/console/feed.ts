@@ -8,6 +8,7 @@ import type { HostStats, RunRecord } from "../protocol/live-report.ts";
 import type { ConsoleHost } from "./console-host.ts";
 import { Incidents } from "./incidents.ts";
 import type { Incident } from "./incidents.ts";
+import { pageStats, rowOf } from "./page-lines.ts";
 import { lineOf, Reader } from "./reader.ts";
 import { Samples } from "./samples.ts";
 
@@ -64,7 +65,7 @@ export class Feed implements Disposable {
     const { id } = this.#host;
     const found = await this.#orAway(() =>
       Promise.all([
-        this.#host.runs({ ...(since.host === id && { since: since.seq }), limit: LIMITS.console.runsAtOnce }),
+        this.#host.runs({ ...(since.host === id && { since: since.seq }), limit: LIMITS.console.runsAtOnce, brief: true }),
         this.#host.pendingApprovals(),
         this.#host.recentFacts(),
       ]),
@@ -79,11 +80,11 @@ export class Feed implements Disposable {
     reader.latest("hello", () => ({
       hello: { host: id, scopes, now: Date.now(), beatMs: LIMITS.console.beatMs, hasTools: this.#hasTools },
       away: this.#away,
-      runs: ended.map(slim),
-      flying: flying.map(slim),
+      runs: ended.map(rowOf),
+      flying: flying.map(rowOf),
       plugins,
       approvals,
-      stats: this.#stats,
+      stats: this.#stats && pageStats(this.#stats),
       incidents: this.#incidents.all(),
       logs: recent.flatMap(({ event, fact }) => (event === "log" ? [fact] : [])),
     }));
@@ -109,6 +110,7 @@ export class Feed implements Disposable {
 
   #start(): void {
     if (this.#ticker) return;
+    this.#ticks = 0;
     this.#ticker = setInterval(() => void this.#tick(), LIMITS.console.tickMs);
     this.#endLogs = this.#host.on("log", (fact) => {
       this.#logs.push(fact);
@@ -140,7 +142,8 @@ export class Feed implements Disposable {
       const { id } = this.#host;
       if (id !== this.#hostId) this.#anew(id);
       await this.#pull();
-      if (this.#ticks % LIMITS.console.statsTicks === 0) await this.#tellState();
+      // What the first page was opened with is of the last sample.
+      if (this.#ticks === 1) await this.#tellState();
       if (this.#ticks % LIMITS.console.beatTicks === 0) this.#tell(lineOf({ beat: Date.now() }), 0);
     } finally {
       this.#isTicking = false;
@@ -157,13 +160,13 @@ export class Feed implements Disposable {
   }
 
   async #pull(): Promise<void> {
-    const runs = await this.#orAway(() => this.#host.runs({ since: this.#seq, limit: LIMITS.console.runsAtOnce }));
+    const runs = await this.#orAway(() => this.#host.runs({ since: this.#seq, limit: LIMITS.console.runsAtOnce, brief: true }));
     if (!runs) return;
     const ended = runs.filter(({ wallMs }) => wallMs !== undefined).toSorted(bySeq);
     if (ended.length > 0) {
       this.#seq = ended.at(-1)!.seq;
       // A page counts the runs that it did not get: they have numbers.
-      this.#tell(lineOf({ runs: ended.map(slim) }), 0);
+      this.#tell(lineOf({ runs: ended.map(rowOf) }), 0);
     }
     this.#tellFlying(runs.filter(({ wallMs }) => wallMs === undefined));
   }
@@ -172,15 +175,18 @@ export class Feed implements Disposable {
     const ids = flying.map(({ runId }) => runId).join();
     if (ids === this.#flying) return;
     this.#flying = ids;
-    this.#tellLatest("flying", { flying: flying.map(slim) });
+    this.#tellLatest("flying", { flying: flying.map(rowOf) });
   }
 
-  async #tellState(): Promise<void> {
+  async #tellState(): Promise<HostStats | undefined> {
     const stats = await this.#orAway(() => this.#host.stats());
-    if (!stats) return;
+    if (!stats) return undefined;
     this.#stats = stats;
-    this.#tellLatest("stats", { stats });
-    this.#tellLatest("plugins", { plugins: this.#plugins() });
+    if (this.#readers.size > 0) {
+      this.#tellLatest("stats", { stats: pageStats(stats) });
+      this.#tellLatest("plugins", { plugins: this.#plugins() });
+    }
+    return stats;
   }
 
   async #tellApprovals(): Promise<void> {
@@ -204,10 +210,8 @@ export class Feed implements Disposable {
   }
 
   async #sample(): Promise<void> {
-    const stats = await this.#orAway(() => this.#host.stats());
-    if (!stats) return;
-    this.#stats = stats;
-    const sample = this.#samples.add(stats);
+    const stats = await this.#tellState();
+    const sample = stats && this.#samples.add(stats);
     if (sample && this.#readers.size > 0) this.#tell(lineOf({ sample }), 1);
   }
 
@@ -261,13 +265,4 @@ export class Feed implements Disposable {
 
 function bySeq(one: RunRecord, other: RunRecord): number {
   return one.seq - other.seq;
-}
-
-/** A row of the list: stacks stay where they are until the run is opened. */
-function slim(run: RunRecord): RunRecord {
-  if (!run.calls.some(({ error }) => error?.stack !== undefined)) return run;
-  return {
-    ...run,
-    calls: run.calls.map(({ error, ...call }) => (error ? { ...call, error: { code: error.code, message: error.message } } : call)),
-  };
 }

@@ -1070,15 +1070,16 @@ export const LIMITS = {
     bodyBytes: 64 * 1024,
     /** Of those who may act: a rerun holds a recorded event, edited, of at most record.eventChars, each up to three bytes. */
     actBodyBytes: 4 * 1024 * 1024,
-    /** Open pages get runs this often, and everything else every so many times of it: soon for a person, cheap for the host. */
+    /** Open pages get runs this often: soon for a person, cheap for the host. Measurements and reports come with each sample. */
     tickMs: 400,
-    statsTicks: 5,
     beatTicks: 12,
     /** Says the page when it may doubt the connection: 12 ticks. */
     beatMs: 4_800,
     /** As many as the host's ring has, and as many in flight. */
     runsAtOnce: 1024,
     logsAtOnce: 256,
+    /** Of a plugin's reason or error in a list: twice what a row shows, so that a page can find words in it. */
+    rowChars: 400,
     ledger: 200,
     /** Of a replay: as many as a person looks at; all are counted. */
     differences: 100,

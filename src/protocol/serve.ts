@@ -105,6 +105,7 @@ export const SERVE_PARAMS = {
       hook: name.optional(),
       plugin: name.optional(),
       decision: name.optional(),
+      brief: z.boolean().optional(),
     })
     .optional(),
   runDetail: z.object({ runId: z.string().min(1).max(64) }),

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ConsoleHost } from "../../src/console/console-host.ts";
 import { Feed } from "../../src/console/feed.ts";
+import { rowOf } from "../../src/console/page-lines.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { PendingApproval, RunRecord } from "../../src/protocol/live-report.ts";
 
@@ -120,6 +121,25 @@ describe("the feed", () => {
     expect(again.lines.map(({ runs }) => ids(runs)).filter((one) => one !== undefined)).toEqual([[], ["h1-3"]]);
   });
 
+  it("an open page makes the host tell runs several times a second and measure itself once and with each sample; a page that is gone, nothing more", async () => {
+    const { asked, host } = fakeHost();
+    let measured = 0;
+    const parts = { hooks: [], plugins: [], processes: [], eventLoop: { meanMs: 0, p99Ms: 0, maxMs: 0 }, inFlight: 3, isRecording: false };
+    Object.assign(host, { stats: async () => ((measured += 1), { ...parts, host: "h1", at: Date.now() }) });
+    using feed = new Feed(host, { log: () => {}, hasTools: false });
+    const { sampleMs, tickMs } = LIMITS.console;
+    await vi.advanceTimersByTimeAsync(2 * sampleMs);
+    expect([measured, asked.length]).toEqual([3, 0]);
+    const open = page();
+    await feed.join(open.response, [], anew);
+    await vi.advanceTimersByTimeAsync(4 * sampleMs);
+    expect([measured, asked.length]).toEqual([3 + 1 + 4, 1 + (4 * sampleMs) / tickMs]);
+    expect(open.lines.filter((line) => "stats" in line)).toMatchObject([{ hello: {}, stats: { inFlight: 3 } }, { stats: { inFlight: 3 } }]);
+    open.close();
+    await vi.advanceTimersByTimeAsync(2 * sampleMs);
+    expect([measured, asked.length]).toEqual([8 + 2, 1 + (4 * sampleMs) / tickMs]);
+  });
+
   it("a host that is away when a page comes back: what it had waiting for an answer is not said to be over, and no run is lost", async () => {
     const { now, host } = fakeHost();
     now.approvals = [{ id: "a1" } as PendingApproval];
@@ -182,6 +202,47 @@ async function pageStore(): Promise<Store> {
   const path: string = "../../src/console/page/store.ts";
   return (await import(path)) as Store;
 }
+
+describe("a row", () => {
+  const passed: RunRecord = {
+    ...record(81_234),
+    at: 1_795_131_234_567,
+    runId: "h637dfe0f-81234",
+    hook: "before_tool_call",
+    toolName: "exec",
+    wallMs: 0.10393900005146861,
+    decision: "pass",
+    calls: [
+      { plugin: "guard", priority: 0, status: "ok", wallMs: 0.0411239998, cpuMs: 0.04, startMs: 0.03, lane: 0, attempt: 1, batch: 1 },
+    ],
+  };
+
+  it("of a run that passed is about 200 bytes of a line: what the lists of the page show, in microseconds", () => {
+    const text = JSON.stringify(rowOf(passed));
+    expect(JSON.parse(text)).toEqual({
+      seq: 81_234,
+      at: 1_795_131_234_567,
+      runId: "h637dfe0f-81234",
+      hook: "before_tool_call",
+      toolName: "exec",
+      number: 81_234,
+      wallMs: 0.104,
+      decision: "pass",
+      calls: [{ plugin: "guard", wallMs: 0.041 }],
+    });
+    expect(text.length).toBeLessThan(210);
+  });
+
+  it("has what stopped or caused a run, cut where it is a plugin's text, and no stack", () => {
+    const error = { code: "ERR_CALL_FAILED" as const, message: "m".repeat(1_000), stack: "secret lines" };
+    const chain = { rootRunId: "h1-1", depth: 1, path: ["p:before_tool_call"], runIds: ["h1-1"], by: "p" };
+    const [call] = passed.calls;
+    const row = rowOf({ ...passed, reason: "r".repeat(1_000), by: "guard", chain, calls: [{ ...call!, status: "failed", error }] });
+    expect(row).toMatchObject({ by: "guard", cause: { by: "p", path: ["p:before_tool_call"] } });
+    expect([row.reason!.length, row.calls![0]!.error!.length]).toEqual([LIMITS.console.rowChars + 1, LIMITS.console.rowChars + 1]);
+    expect(JSON.stringify(row)).not.toContain("secret lines");
+  });
+});
 
 describe("the page's store", () => {
   it("a run that has ended is not in flight as well, in whatever order it was told", async () => {

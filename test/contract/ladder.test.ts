@@ -111,6 +111,8 @@ it("third and fourth rung: a turn that V8 cannot stop costs the lane, and the pr
   expect((await waits).result?.content).toMatch(/^waited2?$/);
   expect((await queued).result?.content).toBe("queued");
   expect((await beside).result?.content).toBe("beside2");
+  const calls = (await host.runDetail((await beside).runId))?.calls;
+  expect(calls?.find((call) => call.plugin === "other")).toMatchObject({ attempt: 2, status: "ok" });
   expect(restarts).toMatchObject([{ culprit: "bad", lanes: [0, 1] }]);
   expect(host.pids()[0]).not.toBe(pid);
   expect(host.inspect("bad").isSlow).toBe(true);

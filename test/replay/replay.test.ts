@@ -127,6 +127,23 @@ describe("what if", () => {
     await expect(replay(await all(), setup, { without: ["tool-prefligth"] })).rejects.toMatchObject({ code: "ERR_REPLAY_PLUGIN" });
   });
 
+  it("a plugin that decides by what it has stored decides by a copy of it, which the replay may change", async () => {
+    const asks = `export default (api) => { api.on("before_tool_call", async () => {
+      const count = await api.kv.get("count");
+      await api.kv.set("count", count + 1);
+      return { block: true, blockReason: "stored " + count };
+    }); };`;
+    write(root, { "asks/index.js": asks, "asks/creel.plugin.json": `{"id":"meter","main":"index.js","version":"2.0.0"}` });
+    const before = fingerprint(setup.stateDir);
+    const { differences } = await replay(await all(), setup, {
+      plugins: { meter: { path: at("asks") } },
+      without: ["tool-preflight"],
+    });
+    // One run after the other, from what the live store has.
+    expect(differences.map(({ after }) => after.reason)).toEqual([6, 7, 8, 9, 10, 11].map((count) => `stored ${count}`));
+    expect(fingerprint(setup.stateDir)).toEqual(before);
+  });
+
   it("without a change every decision is as recorded, and with it the order of equals and grants are what is said", async () => {
     expect(await replay(await all(), setup)).toMatchObject({ runs: 6, changes: [], unstable: 0 });
     const plugins = ["first", "second"].map((id) => ({

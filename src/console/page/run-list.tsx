@@ -1,7 +1,7 @@
 /** The page: a list of runs of any length. Rows have one height, and only those in sight are in the document. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { RunRecord } from "../../protocol/live-report.ts";
+import type { RunRow } from "../page-lines.ts";
 import { Badge, T } from "./parts.tsx";
 import { go, href } from "./route.ts";
 import { clock, fraction, ms } from "./text.ts";
@@ -10,12 +10,12 @@ const ROW = 30;
 const MORE = 8;
 
 /** `rows`: the latest first. While a person has scrolled down, the rows stand still. */
-export function RunList({ rows, label }: { readonly rows: readonly RunRecord[]; readonly label: string }) {
+export function RunList({ rows, label }: { readonly rows: readonly RunRow[]; readonly label: string }) {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(600);
   const chosen = useSignal("");
-  const held = useRef<readonly RunRecord[] | undefined>(undefined);
+  const held = useRef<readonly RunRow[] | undefined>(undefined);
   useEffect(() => {
     const element = box.current!;
     const observer = new ResizeObserver(() => (height.value = element.clientHeight));
@@ -74,7 +74,7 @@ export function RunList({ rows, label }: { readonly rows: readonly RunRecord[]; 
 }
 
 /** The call that took the most of a run that passed. */
-function longest(calls: RunRecord["calls"]): string {
+function longest(calls: RunRow["calls"]): string {
   const [first] = calls.toSorted((one, other) => other.wallMs - one.wallMs);
   return first && first.wallMs > 0 ? `longest: ${first.plugin}, ${ms(first.wallMs)}` : "";
 }
@@ -85,17 +85,17 @@ function Row({
   longestMs,
   isChosen,
 }: {
-  readonly run: RunRecord;
+  readonly run: RunRow;
   readonly y: number;
   readonly longestMs: number;
   readonly isChosen: boolean;
 }) {
-  const { runId, at, hook, toolName, wallMs, decision, by, reason, calls, chain, plugins } = run;
+  const { runId, at, hook, toolName, wallMs, decision, by, reason, calls, cause, plugins } = run;
   const word = wallMs === undefined ? "running" : (decision ?? "aborted");
-  const failed = calls.find(({ error }) => error);
-  const who = by ?? failed?.plugin ?? chain.by;
-  const cause = chain.by === undefined ? undefined : `caused by ${chain.by}`;
-  const note = plugins?.join(", ") ?? reason ?? failed?.error?.message ?? cause ?? longest(calls);
+  const failed = calls.find(({ error }) => error !== undefined);
+  const who = by ?? failed?.plugin ?? cause?.by;
+  const why = cause?.by === undefined ? undefined : `caused by ${cause.by}`;
+  const note = plugins?.join(", ") ?? reason ?? failed?.error ?? why ?? longest(calls);
   return (
     <a
       class={`row ${isChosen ? "chosen" : ""}`}

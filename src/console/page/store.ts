@@ -1,8 +1,9 @@
 /** The page: what it knows of the host. The connection writes it, views read it. Bounded: a tab may stay open for a week. */
 import { computed, signal } from "@preact/signals";
-import type { HostStats, PendingApproval, RunRecord } from "../../protocol/live-report.ts";
+import type { PendingApproval } from "../../protocol/live-report.ts";
 import type { PluginReport } from "../../host/report/inspect.ts";
 import type { Incident } from "../incidents.ts";
+import type { PageStats, RunRow } from "../page-lines.ts";
 import type { Sample } from "../samples.ts";
 
 export type Connection = "connecting" | "live" | "lost" | "signed-out";
@@ -38,16 +39,16 @@ export const mayUseTools = computed(() => hasTools.value && mayAct.value);
 export const dropped = signal(0);
 /** Runs that ended while this page was followed or away, and that it was not told. */
 export const missed = signal(0);
-export const stats = signal<HostStats | undefined>(undefined);
+export const stats = signal<PageStats | undefined>(undefined);
 export const plugins = signal<readonly Report[]>([]);
 export const approvals = signal<readonly PendingApproval[]>([]);
 export const incidents = signal<readonly Incident[]>([]);
 export const logs = signal<readonly LogLine[]>([]);
 export const samples = signal<readonly Sample[]>([]);
-export const flying = signal<readonly RunRecord[]>([]);
+export const flying = signal<readonly RunRow[]>([]);
 
 /** The oldest first. Changed in place; `runsVersion` says when. */
-export const runs: RunRecord[] = [];
+export const runs: RunRow[] = [];
 export const runsVersion = signal(0);
 const known = new Set<string>();
 /** For the next connection: what it need not tell again. */
@@ -67,7 +68,7 @@ setInterval(() => {
 }, 1_000);
 
 /** The oldest first. */
-export function addRuns(more: readonly RunRecord[]): void {
+export function addRuns(more: readonly RunRow[]): void {
   for (const run of more) {
     countMissed(run);
     last.seq = Math.max(last.seq, run.seq);
@@ -82,11 +83,11 @@ export function addRuns(more: readonly RunRecord[]): void {
 }
 
 /** Without those whose end is known: they are in the list already. */
-export function setFlying(runsInFlight: readonly RunRecord[]): void {
+export function setFlying(runsInFlight: readonly RunRow[]): void {
   flying.value = runsInFlight.filter(({ runId }) => !known.has(runId));
 }
 
-function countMissed({ number = 0 }: RunRecord): void {
+function countMissed({ number = 0 }: RunRow): void {
   if (lastNumber !== undefined && number > lastNumber + 1) missed.value += number - lastNumber - 1;
   lastNumber = Math.max(lastNumber ?? 0, number);
 }

@@ -6,6 +6,8 @@
 import type { Call } from "../../protocol/outcome.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { RateWindow } from "../../protocol/rules/rate-window.ts";
+import { chainOf } from "../causality/recorded-chain.ts";
+import { chainOfStored } from "../causality/stored-chain.ts";
 import type { Facts, HostEvents } from "../report/events.ts";
 import type { Logger } from "../report/log.ts";
 import type { Outbox, Waiting } from "./outbox.ts";
@@ -186,9 +188,12 @@ export class Deliveries {
     return Math.min(Math.max(LIMITS.outbox.firstPauseMs, ageMs / 2), LIMITS.outbox.longestPauseMs);
   }
 
-  #tell({ plugin, hook, id, attempt }: DeliveryRow, status: Facts["delivery"]["status"], why?: string): void {
-    const { events } = this.#options;
-    if (events.wants("delivery")) events.publish("delivery", { plugin, hook, id, attempt, status, ...(why !== undefined && { why }) });
+  #tell({ plugin, hook, id, attempt, chain, made }: DeliveryRow, status: Facts["delivery"]["status"], why?: string): void {
+    const { events, now } = this.#options;
+    if (!events.wants("delivery")) return;
+    // Without one, the gateway emitted it.
+    const cause = chain === null ? undefined : chainOf(chainOfStored(chain, made, now(), id));
+    events.within(cause, () => events.publish("delivery", { plugin, hook, id, attempt, status, ...(why !== undefined && { why }) }));
   }
 
   /** The line's first row is done. */

@@ -51,7 +51,7 @@ export class RunHistory {
 
   /** The latest first; those in flight before all others. If there are more than `limit`, each kind gets half, or what the other leaves. */
   runs(filter: RunFilter = {}): RunRecord[] {
-    const { since = 0, limit = LIMITS.report.runs } = filter;
+    const { since = 0, limit = LIMITS.report.runs, brief } = filter;
     const ended: EndedRun[] = [];
     for (const run of this.#ring.latest()) {
       if (ended.length >= limit || run.seq <= since) break;
@@ -61,7 +61,7 @@ export class RunHistory {
     const shown = flying.slice(0, Math.max(limit - ended.length, Math.ceil(limit / 2)));
     return [
       ...shown.map((input) => this.#flyingRecord(input)),
-      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run, this.#toolName(run.input))),
+      ...ended.slice(0, limit - shown.length).map((run) => endedRecord(run, this.#toolName(run.input), brief)),
     ];
   }
 

@@ -18,40 +18,42 @@ export interface RunFilter {
   readonly plugin?: string | undefined;
   /** A decision. Runs in flight have none. */
   readonly decision?: string | undefined;
+  /** As a list shows them: without when, where and how each call was made. That is worked out for each run anew. */
+  readonly brief?: boolean | undefined;
 }
 
-export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, toolName: string | undefined): RunRecord {
-  const approval = outcome?.approval;
-  return {
-    ...recordOf(seq, input, toolName),
-    number,
-    wallMs: endedMs - input.startedMs,
-    ...(outcome && { decision: outcome.decision }),
-    ...(outcome?.by !== undefined && { by: outcome.by }),
-    ...(typeof outcome?.reason === "string" ? { reason: outcome.reason } : !outcome && { reason: ABORTED }),
-    ...(approval && { approval }),
-    calls: outcome ? recordedCalls(input, outcome.calls, endedMs) : [],
-  };
+export function endedRecord({ seq, number, input, outcome, endedMs }: EndedRun, toolName: string | undefined, isBrief = false): RunRecord {
+  const record = recordOf(seq, input, toolName);
+  record.number = number;
+  record.wallMs = endedMs - input.startedMs;
+  if (!outcome) {
+    record.reason = ABORTED;
+    return record;
+  }
+  const { decision, by, reason, approval, calls } = outcome;
+  record.decision = decision;
+  if (by !== undefined) record.by = by;
+  if (typeof reason === "string") record.reason = reason;
+  if (approval) record.approval = approval;
+  record.calls = isBrief ? calls : recordedCalls(input, calls, endedMs);
+  return record;
 }
 
 const ABORTED = "the gateway aborted the run";
 
 /** `seq`: of the latest fact. */
 export function flyingRecord(seq: number, input: RunInput, toolName: string | undefined): RunRecord {
-  return { ...recordOf(seq, input, toolName), calls: [], plugins: input.plan.map(({ plugin }) => plugin.id) };
+  return { ...recordOf(seq, input, toolName), plugins: input.plan.map(({ plugin }) => plugin.id) };
 }
 
-function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput, toolName: string | undefined): RunRecord {
-  return {
-    seq,
-    at: epochMs(startedMs),
-    runId,
-    hook: hook.name,
-    ...(toolName !== undefined && { toolName: toolName.slice(0, LIMITS.call.nameChars) }),
-    ...(activateMs > 0 && { activateMs }),
-    chain: chainOf(chain),
-    calls: [],
-  };
+/** Fields are set one by one: an open page reads hundreds of records a second, and each spread would cost as much as the rest. */
+type Made = { -readonly [K in keyof RunRecord]: RunRecord[K] };
+
+function recordOf(seq: number, { runId, hook, chain, startedMs, activateMs }: RunInput, toolName: string | undefined): Made {
+  const record: Made = { seq, at: epochMs(startedMs), runId, hook: hook.name, chain: chainOf(chain), calls: [] };
+  if (toolName !== undefined) record.toolName = toolName.slice(0, LIMITS.call.nameChars);
+  if (activateMs > 0) record.activateMs = activateMs;
+  return record;
 }
 
 export function matches(

@@ -124,6 +124,8 @@ describe.skipIf(!hasChromium)("in the page", () => {
     // The recorder writes a moment later.
     await expect.poll(() => tools.recorded(runId), { timeout: 10_000 }).toBeDefined();
     await show(page, `#/run/${runId}`);
+    // That whole events are kept is in sight.
+    await page.locator(".state").getByText("recording events").waitFor();
     await page.getByLabel("event").fill("");
     // Keys of the page, such as 2 and j, are text here.
     await page.getByLabel("event").pressSequentially(`{"toolName":"exec","params":{"j":"/2?"}}`);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { topLines } from "../../../src/cli/top/page.ts";
 import { percentile, topView } from "../../../src/cli/top/view.ts";
 import type { TopView } from "../../../src/cli/top/view.ts";
+import type { PendingApproval } from "creel";
 import { creelHere } from "../../support/cli-in-process.ts";
 import { CACHE } from "../../support/creel.ts";
 import { folder } from "../../support/files.ts";
@@ -46,9 +47,10 @@ it("rates are those between two pictures", async () => {
 });
 
 it("the hook that is slow is first, with the plugin that made it slow; JSON and the page have it", async () => {
+  // Longer than a first call takes on a busy machine.
   const slow = `export default (api) => {
     api.on("before_tool_call", (event) => event.params.bad && { block: true, blockReason: "no" });
-    api.on("message_sending", () => new Promise((done) => setTimeout(done, 30)));
+    api.on("message_sending", () => new Promise((done) => setTimeout(done, 500)));
   };`;
   const quick = `export default (api) => { for (const hook of ["before_tool_call", "message_sending"]) api.on(hook, () => {}); };`;
   await using server = await served({
@@ -65,8 +67,8 @@ it("the hook that is slow is first, with the plugin that made it slow; JSON and 
   expect(hooks.map(({ hook }) => hook)).toEqual(["message_sending", "before_tool_call"]);
   expect(hooks[0]).toMatchObject({ slowest: { plugin: "slow" } });
   // The clock of a timer is a millisecond early at times.
-  expect(hooks[0]!.slowest!.meanMs).toBeGreaterThan(28);
-  expect(hooks[0]!.p99Ms).toBeGreaterThan(25);
+  expect(hooks[0]!.slowest!.meanMs).toBeGreaterThan(490);
+  expect(hooks[0]!.p99Ms).toBeGreaterThan(250);
   expect(hooks[1]!.stoppedPerSecond).toBeCloseTo(hooks[1]!.runsPerSecond / 2, 9);
   const page = await creelHere("top", "--once", "--socket", server.socket);
   expect(page.out).toMatch(/message_sending .* slow \d+/);
@@ -152,6 +154,25 @@ describe("creel top, metrics, tail and explain of a host that runs", () => {
     expect(metrics.out).toContain('creel_runs_total{hook="before_tool_call",decision="pass"} 1\n');
     expect(metrics.out.endsWith("# EOF\n")).toBe(true);
     expect((await creelHere("top", "--once", "--every", "0", "--socket", server.socket)).code).toBe(2);
+  });
+
+  it("an approval that waits has its time, a run in flight its plugins, and a plugin its numbers", async () => {
+    const asks = `export default (api) => { api.on("before_tool_call", () => ({ requireApproval: { title: "Deploy it?", description: "d" } })); };`;
+    const config = { sandbox: { spare: false, walls: "none" }, approvals: { plugin: { answerable: true } } } as const;
+    await using asking = await served({ plugins: [{ id: "asker", source: asks }], config });
+    const running = asking.host.run("before_tool_call", { toolName: "deploy", params: {} });
+    await expect.poll(() => asking.host.pendingApprovals(), { timeout: 10_000 }).toHaveLength(1);
+    const [{ id, digest, runId: inFlight }] = (await asking.host.pendingApprovals()) as [PendingApproval];
+    const { out } = await creelHere("top", "--once", "--socket", asking.socket);
+    const row = (first: string): string | undefined => out.split("\n").find((line) => line.includes(first));
+    expect(out.split("\n")[0]).toContain("1 in flight");
+    expect(out.split("\n")[0]).toContain("1 approval pending");
+    expect(row(id)).toMatch(/\d+ s +\d+ .+ deploy +Deploy it\?/);
+    expect(row(inFlight)).toMatch(/^before_tool_call deploy +.+ asker/);
+    await asking.host.answerApproval({ id, digest, decision: "deny" });
+    await running;
+    const after = await creelHere("top", "--once", "--socket", asking.socket);
+    expect(after.out).toMatch(/^asker +ready +[\d.]+ +0 +[\d.]+ \S+ +[\d.]+ \S+ +[\d.]+ % +[\d.]+ MB of \d+ MB$/m);
   });
 
   it.runIf(hasPty).each([

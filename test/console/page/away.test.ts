@@ -36,37 +36,41 @@ describe.skipIf(!hasChromium)("a page whose other end is gone", () => {
     for (const child of children) child.kill("SIGKILL");
   });
 
-  it("the host is killed: the page says so and keeps what it has; the host is started again: the page goes on by itself", async () => {
-    const dir = folder({
-      "creel.json": JSON.stringify({
-        stateDir: "state",
-        sandbox: { spare: false, walls: "none" },
-        plugins: { load: { paths: ["guard"] } },
-      }),
-      "guard/index.js": `export default (api) => { api.on("before_tool_call", () => ({ block: true, blockReason: "no" })); };`,
-      "guard/creel.plugin.json": `{"id":"guard","main":"index.js","version":"1.0.0"}`,
-    });
-    const first = await serveIn(dir);
-    await using host = await openHost({ connect: join(dir, "s.sock"), logger: silent });
-    await using server = await serveConsole(host, { logger: silent, tokenFile: join(dir, "token") });
-    await using opened = await tab(browser, server);
-    const { page } = opened;
-    await show(page, "#/runs");
-    const { runId } = await host.run("before_tool_call", { toolName: "exec", params: {} });
-    await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
-    const ended = once(first, "exit");
-    first.kill("SIGKILL");
-    await ended;
-    await page.getByRole("alert").getByText("The host does not answer").waitFor();
-    expect(await page.locator(".state").textContent()).toContain("host gone");
-    expect(await page.locator(`.row[href="#/run/${runId}"]`).count()).toBe(1);
-    await serveIn(dir);
-    await page.getByText("live", { exact: true }).waitFor();
-    const again = await host.run("before_tool_call", { toolName: "exec", params: {} });
-    await page.locator(`.row[href="#/run/${again.runId}"]`).waitFor();
-    // Its runs are other runs: those of the host that was killed are not mixed with them.
-    expect(await page.locator(`.row[href="#/run/${runId}"]`).count()).toBe(0);
-  });
+  it(
+    "the host is killed: the page says so and keeps what it has; the host is started again: the page goes on by itself",
+    { timeout: 120_000 },
+    async () => {
+      const dir = folder({
+        "creel.json": JSON.stringify({
+          stateDir: "state",
+          sandbox: { spare: false, walls: "none" },
+          plugins: { load: { paths: ["guard"] } },
+        }),
+        "guard/index.js": `export default (api) => { api.on("before_tool_call", () => ({ block: true, blockReason: "no" })); };`,
+        "guard/creel.plugin.json": `{"id":"guard","main":"index.js","version":"1.0.0"}`,
+      });
+      const first = await serveIn(dir);
+      await using host = await openHost({ connect: join(dir, "s.sock"), logger: silent });
+      await using server = await serveConsole(host, { logger: silent, tokenFile: join(dir, "token") });
+      await using opened = await tab(browser, server);
+      const { page } = opened;
+      await show(page, "#/runs");
+      const { runId } = await host.run("before_tool_call", { toolName: "exec", params: {} });
+      await page.locator(`.row[href="#/run/${runId}"]`).waitFor();
+      const ended = once(first, "exit");
+      first.kill("SIGKILL");
+      await ended;
+      await page.getByRole("alert").getByText("The host does not answer").waitFor();
+      expect(await page.locator(".state").textContent()).toContain("host gone");
+      expect(await page.locator(`.row[href="#/run/${runId}"]`).count()).toBe(1);
+      await serveIn(dir);
+      await page.getByText("live", { exact: true }).waitFor();
+      const again = await host.run("before_tool_call", { toolName: "exec", params: {} });
+      await page.locator(`.row[href="#/run/${again.runId}"]`).waitFor();
+      // Its runs are other runs: those of the host that was killed are not mixed with them.
+      expect(await page.locator(`.row[href="#/run/${runId}"]`).count()).toBe(0);
+    },
+  );
 
   it("the console ends: the page says that it is disconnected; the token died with it", async () => {
     const options = { isolation: "thread", lanes: 1, logger: silent, config: { sandbox: { spare: false, walls: "none" } } } as const;

@@ -1,4 +1,5 @@
 /** The console in a real browser: what a person sees and does there. */
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -66,9 +67,12 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
       { path: hostileFolder, hooks: { allowConversationAccess: true } },
       plugin(
         "slow",
-        `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] }); api.on("session:patch", () => {});`,
+        `api.on("before_tool_call", () => new Promise((done) => setTimeout(done, 3)), { matcher: ["slow_tool"] }); api.on("session:patch", () => {});
+         api.on("before_tool_call", () => require("node:fs").writeFileSync("note.txt", "x".repeat(2_000)), { matcher: ["note_tool"] });`,
+        { grants: { fs: true } },
       ),
     ];
+    plugins.push(plugin("shaky", `api.on("before_tool_call", () => { throw new Error("no"); }, { matcher: ["shaky_tool"] });`));
     const gateway = { patchSession: async () => ({ sessionEntry: {} }) };
     host = await openHost({
       isolation: "thread",
@@ -164,6 +168,56 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     const reloaded = new Promise((done) => host.on("plugin", done));
     await click("Reload");
     expect(await reloaded).toMatchObject({ plugin: "guard", status: "ready" });
+  });
+
+  it("a plugin whose breaker has opened is what needs a person first; its page says why, and Release closes it", async () => {
+    let failed = await run({}, "shaky_tool");
+    while (host.inspect("shaky").circuit.state === "closed") failed = await run({}, "shaky_tool");
+    expect(failed).toMatchObject({ decision: "block", by: "shaky" });
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    const item = page.locator(".attention li").filter({ hasText: "shaky" });
+    await item.locator(".badge").getByText("open", { exact: true }).waitFor();
+    await item.getByRole("link", { name: "shaky", exact: true }).click();
+    await page
+      .locator("main")
+      .getByText(/^open: .+; opened 1 times/)
+      .waitFor();
+    await page.getByRole("button", { name: "Release", exact: true }).click();
+    await expect.poll(() => host.inspect("shaky").circuit.state, { timeout: 10_000 }).toBe("closed");
+    await page.getByRole("button", { name: "Release", exact: true }).waitFor({ state: "detached" });
+    await show(page, "#/incidents?kind=quarantine");
+    await page
+      .locator(".events li")
+      .filter({ hasText: "shaky: its breaker is open: " })
+      .locator(`a[href="#/run/${failed.runId}"]`)
+      .waitFor();
+  });
+
+  it("a plugin's page has its limits and budgets with who set them, what it stores, and its version", async () => {
+    await run({ kv: true });
+    await run({}, "note_tool");
+    await using opened = await tab(browser, server);
+    const { page } = opened;
+    await show(page, "#/plugins/slow");
+    await page.getByText(/^2\.0 KB of \d+\.\d MB, 1 file$/).waitFor();
+    await show(page, "#/plugins/guard");
+    await page.getByText(/^\d+ B of \d+\.\d MB, 1 key$/).waitFor();
+    const rows = async (title: string): Promise<string[]> => {
+      const section = page.locator("section").filter({ has: page.getByRole("heading", { name: title }) });
+      return (await section.locator("tbody tr").allTextContents()).map((row) => row.replaceAll(/[\u2068\u2069]/g, ""));
+    };
+    const { budget, hooks } = host.inspect("guard");
+    expect(await rows("Limits")).toEqual(
+      Object.entries(budget).map(([limit, { origin }]) => expect.stringMatching(new RegExp(`^${limit}.+${origin}$`)) as string),
+    );
+    expect(await rows("Hooks")).toEqual(
+      hooks.map(({ hook, budget: { wallMs, cpuMs }, ifItFails }) =>
+        expect.stringMatching(new RegExp(`^${hook}.+${wallMs.origin}.+${cpuMs.origin}${ifItFails}$`)),
+      ),
+    );
+    await show(page, "#/plugins/hostile");
+    await page.getByText("version 1.0.0").waitFor();
   });
 
   it("an approval is allowed, and the tool runs with exactly what was shown", async () => {
@@ -450,6 +504,8 @@ describe.skipIf(!hasChromium)("the page in Chromium", () => {
     expect(await page.locator(".row").count()).toBeLessThan(100);
     expect(await metric(page, "Nodes")).toBeLessThan(5_000);
     expect(await metric(page, "JSHeapTotalSize")).toBeLessThan(150e6);
+    // All that the tab's process has for itself, as the browser's task manager shows it.
+    for (const bytes of await rendererBytes(browser)) expect(bytes).toBeLessThan(150e6);
     // The best of a few: from a key to the painted answer to it, and from a letter in the filter to the filtered list.
     const times: number[] = [];
     for (let at = 0; at < 5; at++) {
@@ -548,6 +604,21 @@ async function metric(page: Page, name: string): Promise<number> {
   const { metrics } = await cdp.send("Performance.getMetrics");
   await cdp.detach();
   return metrics.find((one) => one.name === name)!.value;
+}
+
+/** Private memory of each process that shows pages; on other systems than Linux none is known. */
+async function rendererBytes(all: Browser): Promise<number[]> {
+  if (process.platform !== "linux") return [];
+  const cdp = await all.newBrowserCDPSession();
+  const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
+  await cdp.detach();
+  return processInfo
+    .filter(({ type }) => type === "renderer")
+    .map(({ id }) => {
+      const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
+      const kilobytes = Array.from(rollup.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm), ([, kb]) => Number(kb));
+      return kilobytes.reduce((sum, kb) => sum + kb, 0) * 1_024;
+    });
 }
 
 async function textOf(page: Page, waitFor: string): Promise<string> {

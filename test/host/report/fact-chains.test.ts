@@ -1,7 +1,10 @@
 /** Every fact says what caused it: the chain of runs, by which a reader finds the run that a rebuilt cell or a restart came from. */
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FactName, Host } from "creel";
+import { folder, QUICK } from "../../support/files.ts";
 import { open, plugin } from "../../support/host.ts";
+import { serve } from "../../support/server.ts";
 
 const BAD = `api.on("before_tool_call", (event) => {
   console.log("hello");
@@ -47,9 +50,9 @@ describe("the causal chain of facts", () => {
       expect(seen.filter(({ path }) => path?.join() !== "p:before_tool_call")).toEqual([]);
       const idsOf = (wanted: FactName) => seen.filter(({ name }) => name === wanted).map(({ runId }) => runId);
       expect(idsOf("log")[0]).toBe(runIds[0]);
-      expect(idsOf("moved")[0]).toBe(runIds[1]);
-      // On a busy machine it may have to rest in the slow lane, which is told as another move.
-      expect(runIds).toEqual(expect.arrayContaining(idsOf("moved")));
+      // One of the runs in which it spins: on a busy machine not always the first. There it may have to rest in the slow lane as well,
+      // which is told as another move.
+      expect(runIds.slice(1)).toEqual(expect.arrayContaining(idsOf("moved")));
       expect(idsOf("replaced")).toEqual(runIds.slice(1));
       expect(idsOf("quarantine")).toEqual([runIds.at(-1)]);
     }
@@ -72,6 +75,31 @@ describe("the causal chain of facts", () => {
     const seen = listen(host, "restart");
     const { runId } = await go(host, {});
     await expect.poll(() => seen, { timeout: 20_000 }).toEqual([{ name: "restart", runId, path: ["p:before_tool_call"] }]);
+  });
+
+  it("a secret that is sent and comes back names the run that made the request; an event that is delivered later, the run it came of", async () => {
+    await using server = await serve((asked, response) => void response.end(String(asked.headers.authorization)));
+    const source = `
+      api.on("before_tool_call", async () => {
+        await (await fetch("${server.origin}")).text();
+        await api.session.patch({ key: "agent:main:main", label: "x" });
+      });
+      api.on("session:patch", () => {});`;
+    const grants = { fetch: [{ origin: server.origin, secret: "KEY" }], session: ["patch" as const] };
+    await using host = await open("thread", {
+      plugins: [plugin("p", source, { grants })],
+      gateway: { patchSession: async () => ({ sessionEntry: {} }) },
+      config: {
+        stateDir: join(folder({}, QUICK), "state"),
+        hooks: { durable: ["session:patch"] },
+        secrets: { KEY: { origins: [server.origin], value: "a-secret-of-some-length", header: "authorization" } },
+      },
+    });
+    const seen = listen(host, "secret", "delivery");
+    const { runId } = await go(host, {});
+    const path = ["p:before_tool_call"];
+    const secret = { name: "secret", runId, path };
+    await expect.poll(() => seen, { timeout: 10_000 }).toEqual([secret, secret, { name: "delivery", runId, path }]);
   });
 
   it("a plugin that loads, and what it writes then, has no chain: no run caused it", async () => {

@@ -144,6 +144,28 @@ describe("recent runs", () => {
     expect(await host.runDetail("h0-1")).toBeUndefined();
   });
 
+  it("a run that began before anybody listened is reported with the time that it took", async () => {
+    const beganMs = performance.now();
+    const running = host.run("before_tool_call", tool({ wait: true }));
+    const fact = new Promise<{ wallMs: number }>((done) => {
+      const off = host.on("run", (told) => (off(), done(told)));
+    });
+    await running;
+    const tookMs = performance.now() - beganMs;
+    const { wallMs } = await fact;
+    expect(wallMs).toBeGreaterThanOrEqual(39);
+    expect(wallMs).toBeLessThanOrEqual(tookMs);
+  });
+
+  it("a brief record is as the others, without when and where its calls were made", async () => {
+    await host.run("before_tool_call", tool({ bad: true }));
+    const [whole] = await host.runs({ limit: 1 });
+    const [brief] = await host.runs({ limit: 1, brief: true });
+    expect(whole!.calls[0]).toHaveProperty("startMs");
+    const calls = whole!.calls.map(({ plugin, priority, status, wallMs, cpuMs }) => ({ plugin, priority, status, wallMs, cpuMs }));
+    expect(brief).toEqual({ ...whole, calls });
+  });
+
   it("a filter takes the latest that match all of it", async () => {
     await host.run("before_tool_call", tool({}));
     const { seq } = (await host.runs({ limit: 1 }))[0]!;
@@ -232,6 +254,8 @@ it("a host that was joined over the socket gives the same", async () => {
   await using joined = await openHost({ connect: server.socket, logger: silent });
   const { runId } = await joined.run("before_tool_call", tool({ bad: true }));
   expect(await joined.runs()).toEqual(await server.host.runs());
+  expect(await joined.runs({ brief: true })).toEqual(await server.host.runs({ brief: true }));
+  expect((await joined.runs({ brief: true }))[0]!.calls[0]).not.toHaveProperty("startMs");
   const detail = await joined.runDetail(runId);
   expect(detail).toMatchObject({ decision: "block", steps: [{}, {}] });
   expect(await joined.runDetail("h0-1")).toBeUndefined();

@@ -1,8 +1,8 @@
 /** The page: the live timeline of runs, with its filters in the address. */
 import { useComputed } from "@preact/signals";
-import type { RunRecord } from "../../../protocol/live-report.ts";
 import { Empty } from "../parts.tsx";
 import { route, setQuery } from "../route.ts";
+import type { RunRow } from "../../page-lines.ts";
 import { RunList } from "../run-list.tsx";
 import { flying, plugins, runs, runsVersion } from "../store.ts";
 import { count } from "../text.ts";
@@ -65,18 +65,18 @@ function Choice({ name, all, values }: { readonly name: string; readonly all: st
   );
 }
 
-function matcher({ find = "", decision = "", hook = "", plugin = "" }: Readonly<Record<string, string>>): (run: RunRecord) => boolean {
+function matcher({ find = "", decision = "", hook = "", plugin = "" }: Readonly<Record<string, string>>): (run: RunRow) => boolean {
   const text = find.toLowerCase();
   return (run) => {
     if (hook !== "" && run.hook !== hook) return false;
     if (decision === "trouble" ? !isTrouble(run) : decision !== "" && run.decision !== decision) return false;
     // A run in flight has no calls yet, but plugins that are called.
     if (plugin !== "" && !run.calls.some((call) => call.plugin === plugin) && !run.plugins?.includes(plugin)) return false;
-    const { runId, toolName = "", by = "", reason = "", chain } = run;
-    return text === "" || `${runId} ${run.hook} ${toolName} ${by} ${reason} ${chain.path.join(" ")}`.toLowerCase().includes(text);
+    const { runId, toolName = "", by = "", reason = "", cause } = run;
+    return text === "" || `${runId} ${run.hook} ${toolName} ${by} ${reason} ${cause?.path.join(" ") ?? ""}`.toLowerCase().includes(text);
   };
 }
 
-export function isTrouble({ decision, wallMs, calls }: RunRecord): boolean {
+export function isTrouble({ decision, wallMs, calls }: RunRow): boolean {
   return (wallMs !== undefined && decision !== "pass" && decision !== "handled") || calls.some(({ error }) => error !== undefined);
 }
