@@ -1,4 +1,5 @@
 /** Trusted side: reads `creel.json` and resolves its paths. Small, so that commands that only look are quick. */
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -84,7 +85,8 @@ export async function readConfig(config: string | object | undefined): Promise<C
   let value: unknown = config ?? {};
   if (typeof config === "string") {
     try {
-      value = parseJsonc(await readFile(config, "utf8"));
+      // A small file, and the sandbox starts only after it: not by way of other threads.
+      value = parseJsonc(readFileSync(config, "utf8"));
     } catch (error) {
       throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
     }
