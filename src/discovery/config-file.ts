@@ -1,6 +1,5 @@
 /** Trusted side: reads `creel.json` and resolves its paths. Small, so that commands that only look are quick. */
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { firstIssue } from "../text/schema-issue.ts";
@@ -26,13 +25,13 @@ export function stateDirOf({ stateDir }: CreelConfig, base: string): string | un
 export async function lockKeyOf({ lockKey }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
   if (lockKey === undefined) return undefined;
   const wrong = wrongAt("lockKey", lockKey);
-  return checkedLockKey(await readPlace(lockKey, base, wrong), wrong);
+  return checkedLockKey(readPlace(lockKey, base, wrong), wrong);
 }
 
 /** The key of causes that all hosts of a fleet can read; undefined: there is none. */
 export async function causeKeyOf({ fleet }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
   if (fleet?.causes === undefined) return undefined;
-  return checkedLockKey(await readPlace({ file: fleet.causes }, base, wrongCauseKey), wrongCauseKey);
+  return checkedLockKey(readPlace({ file: fleet.causes }, base, wrongCauseKey), wrongCauseKey);
 }
 
 function wrongCauseKey(detail: string): CreelError {
@@ -43,7 +42,7 @@ function wrongCauseKey(detail: string): CreelError {
 export async function databaseUrlOf({ kv }: CreelConfig, base: string): Promise<string | undefined> {
   if (kv === undefined) return undefined;
   const wrong = wrongAt("kv.postgres", kv.postgres);
-  const url = await readPlace(kv.postgres, base, wrong);
+  const url = readPlace(kv.postgres, base, wrong);
   if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url)) throw wrong("it is not a URL that begins with postgres://");
   return url;
 }
@@ -59,8 +58,8 @@ function wrongAt(field: string, { env }: Place): (detail: string) => CreelError 
     new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `${field}.${env === undefined ? "file" : "env"}`, detail });
 }
 
-async function readPlace({ env, file }: Place, base: string, wrong: (detail: string) => CreelError): Promise<string> {
-  const text = env === undefined ? await readKeyFile(resolveFrom(base, file!), wrong) : process.env[env];
+function readPlace({ env, file }: Place, base: string, wrong: (detail: string) => CreelError): string {
+  const text = env === undefined ? readKeyFile(resolveFrom(base, file!), wrong) : process.env[env];
   if (text === undefined) throw wrong(`the variable ${env} is not set`);
   return text;
 }
@@ -72,9 +71,9 @@ export function checkedLockKey(given: string | Uint8Array, wrong: (detail: strin
   return key;
 }
 
-async function readKeyFile(path: string, wrong: (detail: string) => CreelError): Promise<string> {
+function readKeyFile(path: string, wrong: (detail: string) => CreelError): string {
   try {
-    return (await readFile(path, "utf8")).trimEnd();
+    return readFileSync(path, "utf8").trimEnd();
   } catch (error) {
     throw wrong(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
