@@ -80,16 +80,8 @@ function readKeyFile(path: string, wrong: (detail: string) => CreelError): strin
 }
 
 export async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
-  const source = typeof config === "string" ? config : "the configuration";
-  let value: unknown = config ?? {};
-  if (typeof config === "string") {
-    try {
-      // A small file, and the sandbox starts only after it: not by way of other threads.
-      value = parseJsonc(readFileSync(config, "utf8"));
-    } catch (error) {
-      throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
-    }
-  }
+  const source = sourceOf(config);
+  const value = valueOf(config);
   if (isPlain(value)) return value;
   const { creelConfig } = await import("../protocol/config/config.ts");
   const parsed = creelConfig.safeParse(value);
@@ -97,6 +89,39 @@ export async function readConfig(config: string | object | undefined): Promise<C
   const misspelt = misspeltKey(creelConfig, value);
   if (misspelt) throw new CreelError("ERR_CONFIG_INVALID", { source, field: misspelt.field, detail: misspelt.detail });
   return parsed.data;
+}
+
+/**
+ * What a configuration says about the sandbox, before anything else of it is checked: the schema takes as long to make as a process takes to start.
+ * Undefined: nothing that can be used unchecked; `readConfig` says what is wrong.
+ */
+export function sandboxOf(config: string | object | undefined): NonNullable<CreelConfig["sandbox"]> | undefined {
+  const value = valueOf(config);
+  if (typeof value !== "object" || value === null) return undefined;
+  const { sandbox = {} } = value as { sandbox?: unknown };
+  if (typeof sandbox !== "object" || sandbox === null || Array.isArray(sandbox)) return undefined;
+  const isRight = Object.entries(sandbox).every(([name, set]) => Object.hasOwn(SANDBOX, name) && SANDBOX[name as keyof typeof SANDBOX](set));
+  return isRight ? sandbox : undefined;
+}
+
+/** Exactly what the schema takes. test/discovery/config-file.test.ts */
+const SANDBOX = {
+  walls: (set: unknown) => set === "auto" || set === "none" || set === "required",
+  jitless: (set: unknown) => typeof set === "boolean",
+  memoryMb: (set: unknown) => typeof set === "number" && set >= 128 && set <= 65_536,
+  spare: (set: unknown) => typeof set === "boolean",
+} as const;
+
+const sourceOf = (config: string | object | undefined): string => (typeof config === "string" ? config : "the configuration");
+
+function valueOf(config: string | object | undefined): unknown {
+  if (typeof config !== "string") return config ?? {};
+  try {
+    // A small file, and the sandbox starts only after it: not by way of other threads.
+    return parseJsonc(readFileSync(config, "utf8"));
+  } catch (error) {
+    throw new CreelError("ERR_CONFIG_READ", { source: config, detail: (error as Error).message });
+  }
 }
 
 /**
