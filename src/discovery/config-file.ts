@@ -100,7 +100,9 @@ export function sandboxOf(config: string | object | undefined): NonNullable<Cree
   if (typeof value !== "object" || value === null) return undefined;
   const { sandbox = {} } = value as { sandbox?: unknown };
   if (typeof sandbox !== "object" || sandbox === null || Array.isArray(sandbox)) return undefined;
-  const isRight = Object.entries(sandbox).every(([name, set]) => Object.hasOwn(SANDBOX, name) && SANDBOX[name as keyof typeof SANDBOX](set));
+  const isRight = Object.entries(sandbox).every(
+    ([name, set]) => Object.hasOwn(SANDBOX, name) && SANDBOX[name as keyof typeof SANDBOX](set),
+  );
   return isRight ? sandbox : undefined;
 }
 
