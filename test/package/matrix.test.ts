@@ -164,7 +164,7 @@ describe("once it is published", () => {
   beforeAll(async () => {
     if (unreached !== undefined) return;
     registry = await openCreelRegistry(await packedCreel(), env.YARN_NPM_REGISTRY_SERVER!);
-    here = { ...env, npm_config_registry: registry.url, npm_config_prefer_offline: "true", npm_config_cache: folder({}) };
+    here = { ...env, npm_config_registry: registry.url, npm_config_prefer_offline: "true" };
   });
   afterAll(() => registry?.[Symbol.asyncDispose]());
   const app = { "package.json": JSON.stringify({ name: "app", private: true }) };

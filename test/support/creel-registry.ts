@@ -15,12 +15,18 @@ export interface CreelRegistry extends AsyncDisposable {
 export async function openCreelRegistry({ tarball, root, version }: PackedCreel, others: string): Promise<CreelRegistry> {
   const bytes = await readFile(tarball);
   const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Record<string, unknown>;
-  const archive = `/creel/-/creel-${version}.tgz`;
+  const digest = createHash("sha512").update(bytes).digest();
+  // npm's cache knows addresses: another tarball is at another one, whatever the port.
+  const base = `/${digest.toString("hex").slice(0, 16)}/`;
+  const archive = `${base}creel/-/creel-${version}.tgz`;
   const server = createServer((request, response) => {
     const { origin } = new URL(`http://${request.headers.host}`);
     if (request.url === archive) return response.end(bytes);
-    if (request.url !== "/creel") return response.writeHead(307, { location: new URL(request.url!.slice(1), others).href }).end();
-    const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+    if (request.url !== `${base}creel`) {
+      const location = new URL(request.url!.replace(base, ""), others).href;
+      return response.writeHead(307, { location }).end();
+    }
+    const integrity = `sha512-${digest.toString("base64")}`;
     const versions = { [version]: { ...manifest, dist: { tarball: `${origin}${archive}`, integrity } } };
     return response
       .writeHead(200, { "content-type": "application/json" })
@@ -28,7 +34,7 @@ export async function openCreelRegistry({ tarball, root, version }: PackedCreel,
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
