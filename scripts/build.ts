@@ -3,7 +3,7 @@
  * sandbox process, a lane's thread (thirty take 15 ms of its start) and `creel hook`.
  */
 import { execFileSync } from "node:child_process";
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,6 +65,7 @@ await writeEntries(dist);
 await bundled("sandbox/lane/thread.js", ["isolated-vm"]);
 await bundled("sandbox/process/main.js", []);
 await bundled("sandbox/process/pool-worker.js", ["@napi-rs/nice"], piscinaWorker);
+cpSync(join(dirname(piscinaWorker), "../LICENSE"), join(dist, "sandbox/process/LICENSE.piscina"));
 // `creel hook` is a process per event of an agent: one file instead of ten.
 await bundled("cli/hook/main.js", [/run\.js$/]);
 for (const file of unreachable(dist, JSON.parse(readFileSync("package.json", "utf8")) as Parameters<typeof unreachable>[1]))
