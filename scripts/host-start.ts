@@ -13,7 +13,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 15);
 const MOST = 1.3;
 
 const EVENT = `{ toolName: "rm", params: {} }`;
-const host = (config: string): string => `
+const hostProgram = (config: string): string => `
 import { openHost } from "creel";
 const begun = performance.now();
 const host = await openHost({ config: ${config}, logger: { debug() {}, info() {}, warn() {}, error() {} } });
@@ -24,9 +24,9 @@ if (decision !== "block") throw new Error(decision);
 console.log(JSON.stringify([opened - begun, answered - begun]));
 await host.close();`;
 const FILES = {
-  "host.mjs": host(`"./creel.json"`),
+  "host.mjs": hostProgram(`"./creel.json"`),
   // What the walls take: the floor has none.
-  "open.mjs": host(`{ stateDir: ".creel", sandbox: { walls: "none" } }`),
+  "open.mjs": hostProgram(`{ stateDir: ".creel", sandbox: { walls: "none" } }`),
   "floor.mjs": `
 import { fork } from "node:child_process";
 import { once } from "node:events";

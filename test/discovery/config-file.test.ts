@@ -79,7 +79,7 @@ it("OpenClaw's own keys are left alone, and so is what a plugin gets as its conf
   await expect(readConfig(openclaw)).resolves.toBeDefined();
 });
 
-it.each([
+const SANDBOXES: readonly unknown[] = [
   {},
   { walls: "auto" },
   { walls: "required", jitless: true, memoryMb: 128, spare: false },
@@ -98,9 +98,11 @@ it.each([
   [],
   ["auto"],
   "auto",
-])("what is said about the sandbox is used without the schema only if the schema takes it: %j", (sandbox) => {
-  const { success, data } = creelConfig.safeParse({ sandbox });
-  const used = sandboxOf({ sandbox });
-  if (success) expect(used).toEqual(data.sandbox);
-  else expect(used).toBeUndefined();
-});
+];
+
+it.each(SANDBOXES.map((sandbox) => ({ sandbox })))(
+  "what is said about the sandbox is used without the schema only if the schema takes it: %j",
+  (config) => {
+    expect(sandboxOf(config)).toEqual(creelConfig.safeParse(config).data?.sandbox);
+  },
+);

@@ -192,13 +192,13 @@ describe("once it is published", () => {
     writeFileSync(join(cwd, "esm.mjs"), FILES["esm.mjs"]);
     expect((await run(process.execPath, ["esm.mjs"], { cwd, env: here })).stdout.trim()).toBe("block");
     const prefix = folder({});
-    const env = {
+    const own = {
       ...here,
       npm_config_prefix: prefix,
       PATH: [join(prefix, "bin"), ...here.PATH!.split(delimiter).slice(1)].join(delimiter),
     };
-    await shell("npm install -g creel", { cwd, env, timeout: 80_000, maxBuffer: 2 ** 24 });
-    expect((await shell("command -v creel && creel --version", { cwd, env })).stdout.trim().split("\n")).toEqual([
+    await shell("npm install -g creel", { cwd, env: own, timeout: 80_000, maxBuffer: 2 ** 24 });
+    expect((await shell("command -v creel && creel --version", { cwd, env: own })).stdout.trim().split("\n")).toEqual([
       join(prefix, "bin/creel"),
       version,
     ]);
