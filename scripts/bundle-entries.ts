@@ -6,6 +6,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
+import type { Plugin } from "rolldown";
 
 /** Copied into the chunks. The others stay packages of their own, and are loaded when they are needed. */
 const INLINED = ["zod", "jsonc-parser"];
@@ -13,6 +14,21 @@ const INLINED = ["zod", "jsonc-parser"];
 const NODE_IMPORT = /^import \{ ([^}]+) \} from ("node:[\w/]+");$/;
 const builtinInstead = (_: string, names: string, module: string): string =>
   `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule(${module});`;
+
+/**
+ * An import of Node's own as a module reads every property of it, and with that loads worker threads, a differ and streams that most commands never
+ * need: 10 ms of each command. Only real imports: templates of files that commands write have such lines, too.
+ */
+export const builtins: Plugin = {
+  name: "builtins",
+  renderChunk(code) {
+    let made = code;
+    for (const { type, start, end } of this.parse(code).body.toReversed())
+      if (type === "ImportDeclaration")
+        made = made.slice(0, start) + code.slice(start, end).replace(NODE_IMPORT, builtinInstead) + made.slice(end);
+    return { code: made };
+  },
+};
 
 export interface Bundled {
   readonly dist: string;
@@ -56,18 +72,7 @@ export async function bundleEntries({ dist, folder, entries, groups }: Bundled):
               : undefined,
         },
       },
-      {
-        // An import of Node's own as a module reads every property of it, and with that loads worker threads, a differ and streams that most
-        // commands never need: 10 ms of each command. Only real imports: templates of files that commands write have such lines, too.
-        name: "builtins",
-        renderChunk(code) {
-          let made = code;
-          for (const { type, start, end } of this.parse(code).body.toReversed())
-            if (type === "ImportDeclaration")
-              made = made.slice(0, start) + code.slice(start, end).replace(NODE_IMPORT, builtinInstead) + made.slice(end);
-          return { code: made };
-        },
-      },
+      builtins,
     ],
   });
   await bundle.write({

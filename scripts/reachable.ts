@@ -35,8 +35,9 @@ export function unreachable(dist: string, { bin, exports }: Manifest): string[] 
       if (existsSync(imported)) waiting.push(imported);
     }
   }
-  // A browser loads those.
-  return globSync("**/*.js", { cwd: dist, exclude: ["console/assets/**", "sandbox/guest.bundle.js"] })
+  // A browser, a cell and Piscina load those.
+  const others = ["console/assets/**", "sandbox/guest.bundle.js", "sandbox/process/pool-worker.js"];
+  return globSync("**/*.js", { cwd: dist, exclude: others })
     .filter((file) => !seen.has(join(dist, file)))
     .toSorted();
 }

@@ -1,6 +1,7 @@
 /**
- * Gateway, trusted: the text of the bootstrap that runs inside every isolate. The package contains it. When Creel runs
- * from sources, a child process builds it (scripts/guest-build/main.ts) and caches it.
+ * Gateway, trusted: the text of the bootstrap that runs inside every isolate. The package contains it beside the lane's code, and the lane reads
+ * it there: sending a megabyte takes both sides longer than opening the rest of a lane. When Creel runs from sources, a child process builds it
+ * (scripts/guest-build/main.ts) and caches it.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -9,9 +10,10 @@ import { promisify } from "node:util";
 
 let built: Promise<string> | undefined;
 
+/** Empty: lanes have their own. */
 export function guestCode(): Promise<string> {
   if (!built) {
-    built = import.meta.url.endsWith(".ts") ? builtNow() : readFile(new URL("../sandbox/guest.bundle.js", import.meta.url), "utf8");
+    built = import.meta.url.endsWith(".ts") ? builtNow() : Promise.resolve("");
     // Do not keep a failure: the next host tries again.
     built.catch(() => (built = undefined));
   }

@@ -1,5 +1,5 @@
 /** Trusted side: reads `creel.json` and resolves its paths. Small, so that commands that only look are quick. */
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { firstIssue } from "../text/schema-issue.ts";
@@ -25,13 +25,13 @@ export function stateDirOf({ stateDir }: CreelConfig, base: string): string | un
 export async function lockKeyOf({ lockKey }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
   if (lockKey === undefined) return undefined;
   const wrong = wrongAt("lockKey", lockKey);
-  return checkedLockKey(await readPlace(lockKey, base, wrong), wrong);
+  return checkedLockKey(readPlace(lockKey, base, wrong), wrong);
 }
 
 /** The key of causes that all hosts of a fleet can read; undefined: there is none. */
 export async function causeKeyOf({ fleet }: CreelConfig, base: string): Promise<Uint8Array | undefined> {
   if (fleet?.causes === undefined) return undefined;
-  return checkedLockKey(await readPlace({ file: fleet.causes }, base, wrongCauseKey), wrongCauseKey);
+  return checkedLockKey(readPlace({ file: fleet.causes }, base, wrongCauseKey), wrongCauseKey);
 }
 
 function wrongCauseKey(detail: string): CreelError {
@@ -42,7 +42,7 @@ function wrongCauseKey(detail: string): CreelError {
 export async function databaseUrlOf({ kv }: CreelConfig, base: string): Promise<string | undefined> {
   if (kv === undefined) return undefined;
   const wrong = wrongAt("kv.postgres", kv.postgres);
-  const url = await readPlace(kv.postgres, base, wrong);
+  const url = readPlace(kv.postgres, base, wrong);
   if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url)) throw wrong("it is not a URL that begins with postgres://");
   return url;
 }
@@ -58,8 +58,8 @@ function wrongAt(field: string, { env }: Place): (detail: string) => CreelError 
     new CreelError("ERR_CONFIG_INVALID", { source: "the configuration", field: `${field}.${env === undefined ? "file" : "env"}`, detail });
 }
 
-async function readPlace({ env, file }: Place, base: string, wrong: (detail: string) => CreelError): Promise<string> {
-  const text = env === undefined ? await readKeyFile(resolveFrom(base, file!), wrong) : process.env[env];
+function readPlace({ env, file }: Place, base: string, wrong: (detail: string) => CreelError): string {
+  const text = env === undefined ? readKeyFile(resolveFrom(base, file!), wrong) : process.env[env];
   if (text === undefined) throw wrong(`the variable ${env} is not set`);
   return text;
 }
@@ -71,24 +71,17 @@ export function checkedLockKey(given: string | Uint8Array, wrong: (detail: strin
   return key;
 }
 
-async function readKeyFile(path: string, wrong: (detail: string) => CreelError): Promise<string> {
+function readKeyFile(path: string, wrong: (detail: string) => CreelError): string {
   try {
-    return (await readFile(path, "utf8")).trimEnd();
+    return readFileSync(path, "utf8").trimEnd();
   } catch (error) {
     throw wrong(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 
 export async function readConfig(config: string | object | undefined): Promise<CreelConfig> {
-  const source = typeof config === "string" ? config : "the configuration";
-  let value: unknown = config ?? {};
-  if (typeof config === "string") {
-    try {
-      value = parseJsonc(await readFile(config, "utf8"));
-    } catch (error) {
-      throw new CreelError("ERR_CONFIG_READ", { source, detail: (error as Error).message });
-    }
-  }
+  const source = sourceOf(config);
+  const value = valueOf(config);
   if (isPlain(value)) return value;
   const { creelConfig } = await import("../protocol/config/config.ts");
   const parsed = creelConfig.safeParse(value);
@@ -96,6 +89,41 @@ export async function readConfig(config: string | object | undefined): Promise<C
   const misspelt = misspeltKey(creelConfig, value);
   if (misspelt) throw new CreelError("ERR_CONFIG_INVALID", { source, field: misspelt.field, detail: misspelt.detail });
   return parsed.data;
+}
+
+/**
+ * What a configuration says about the sandbox, before anything else of it is checked: the schema takes as long to make as a process takes to start.
+ * Undefined: nothing that can be used unchecked; `readConfig` says what is wrong.
+ */
+export function sandboxOf(config: string | object | undefined): NonNullable<CreelConfig["sandbox"]> | undefined {
+  const value = valueOf(config);
+  if (typeof value !== "object" || value === null) return undefined;
+  const { sandbox = {} } = value as { sandbox?: unknown };
+  if (typeof sandbox !== "object" || sandbox === null || Array.isArray(sandbox)) return undefined;
+  const isRight = Object.entries(sandbox).every(
+    ([name, set]) => Object.hasOwn(SANDBOX, name) && SANDBOX[name as keyof typeof SANDBOX](set),
+  );
+  return isRight ? sandbox : undefined;
+}
+
+/** Exactly what the schema takes. test/discovery/config-file.test.ts */
+const SANDBOX = {
+  walls: (set: unknown) => set === "auto" || set === "none" || set === "required",
+  jitless: (set: unknown) => typeof set === "boolean",
+  memoryMb: (set: unknown) => typeof set === "number" && set >= 128 && set <= 65_536,
+  spare: (set: unknown) => typeof set === "boolean",
+} as const;
+
+const sourceOf = (config: string | object | undefined): string => (typeof config === "string" ? config : "the configuration");
+
+function valueOf(config: string | object | undefined): unknown {
+  if (typeof config !== "string") return config ?? {};
+  try {
+    // A small file, and the sandbox starts only after it: not by way of other threads.
+    return parseJsonc(readFileSync(config, "utf8"));
+  } catch (error) {
+    throw new CreelError("ERR_CONFIG_READ", { source: config, detail: (error as Error).message });
+  }
 }
 
 /**

@@ -25,9 +25,10 @@ export interface HostOptions {
   readonly startUnit: StartUnit;
   readonly hasSpare: boolean;
   readonly memoryBytes: number;
-  /** The script that each cell runs before the plugin's. */
+  /** The script that each cell runs before the plugin's; empty: lanes have it. */
   readonly guest: string;
-  readonly walls: WallsReport;
+  /** Known when the host opens. */
+  readonly walls: () => WallsReport;
   readonly hooks: HookTable;
   /** The operator's failure policies, by hook. */
   readonly failure: Readonly<Record<string, AnyHook["failure"]>>;

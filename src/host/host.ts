@@ -268,7 +268,7 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   }
 
   walls(): WallsReport {
-    return this.#options.walls;
+    return this.#options.walls();
   }
 
   /** Resolves when every log line of the calls answered so far has arrived. For Creel's own tools; not part of `Host`. */

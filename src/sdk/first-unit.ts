@@ -3,7 +3,7 @@
  * the options or the walls is left for the host to say.
  */
 import type { HookTable } from "../protocol/catalog.ts";
-import { readConfig } from "../discovery/config-file.ts";
+import { sandboxOf } from "../discovery/config-file.ts";
 import { wallsWanted } from "../host/supervisor/launch/plan.ts";
 import { buildWalls } from "../host/supervisor/launch/probe.ts";
 import type { BuiltWalls } from "../host/supervisor/launch/probe.ts";
@@ -15,12 +15,12 @@ export interface FirstUnit {
   readonly walls: Promise<BuiltWalls | undefined>;
 }
 
-/** Resolves as soon as the process is being started; undefined: this host has none, or its options are wrong. */
-export async function startFirst({ isolation, lanes = defaultLanes(), config }: OpenOptions<HookTable>): Promise<FirstUnit | undefined> {
+/** The process is being started; undefined: this host has none, or its options are wrong. */
+export function startFirst({ isolation, lanes = defaultLanes(), config }: OpenOptions<HookTable>): FirstUnit | undefined {
   if ((isolation !== undefined && isolation !== "process") || !Number.isInteger(lanes) || lanes < 1 || lanes > 64) return undefined;
   try {
-    const { sandbox } = await readConfig(config);
-    return { walls: buildWalls(wallsWanted(sandbox, lanes), lanes).catch(() => undefined) };
+    const sandbox = sandboxOf(config);
+    return sandbox && { walls: buildWalls(wallsWanted(sandbox, lanes), lanes).catch(() => undefined) };
   } catch {
     return undefined;
   }

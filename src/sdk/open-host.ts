@@ -61,24 +61,21 @@ export async function openHostWith<Own extends HookTable = {}>(
   const isTrial = inner.isBare === true || inner.isReplay === true;
   const isFirstWins = config.approvals?.plugin?.compat === "first-wins";
   if (isFirstWins) logger.warn({ setting: FIRST_WINS.setting }, FIRST_WINS.meaning);
-  // Each takes a moment, once per process: build the guest's script while the walls are tried.
-  const made = guestCode();
+  // The walls are tried, and the first process starts, while the host is made.
+  const starting = isolation === "process" ? processUnits(config.sandbox, lanes, inner) : threadUnitsWithReport();
   // Awaited below; a rejection before that must not raise `unhandledRejection`.
-  made.catch(() => {});
-  const { startUnit, walls, first } = await (isolation === "process"
-    ? processUnits(config.sandbox, lanes, inner)
-    : threadUnitsWithReport());
+  starting.catch(() => {});
   // Where no host comes of it, nobody else ends that process.
-  await using _ = { [Symbol.asyncDispose]: async () => first?.()?.close() };
-  const guest = await made;
-  logWalls(walls, logger);
+  await using _ = { [Symbol.asyncDispose]: async () => (await starting.catch(() => undefined))?.first?.()?.close() };
+  let units: Units | undefined;
+  const guest = await guestCode();
   const telemetry = await telemetryOf(options.telemetry, config.telemetry);
   const host = new CoreHost<Catalog & Own>({
     lanes,
     lanesPerUnit: inner.lanesPerUnit ?? (isolation === "process" ? lanes : 1),
-    startUnit,
+    startUnit: (count) => units!.startUnit(count),
     guest,
-    walls,
+    walls: () => units!.walls,
     hooks: isFirstWins ? firstWins(asGiven) : asGiven,
     failure: config.hooks?.failure ?? {},
     durable: durableHooks(isTrial ? [] : (config.hooks?.durable ?? []), asGiven, stateDir),
@@ -110,6 +107,8 @@ export async function openHostWith<Own extends HookTable = {}>(
     logger,
   });
   try {
+    units = await starting;
+    logWalls(units.walls, logger);
     await host.open(plugins);
     if (options.inspect && !inner.inspectSession) warnOfUnknown(options.inspect.plugin, host, logger);
   } catch (error) {

@@ -7,7 +7,7 @@ export async function openHost<Own extends HookTable = {}>(options: OpenOptions<
   // Null is no object of options; the host says so.
   const isOwn = options !== null && options.connect === undefined && options.fleet === undefined;
   const { startFirst } = isOwn ? await import("./first-unit.ts") : {};
-  const first = await startFirst?.(options);
+  const first = startFirst?.(options);
   const { openHost: open } = await import("./open-host.ts");
   return open(options, first);
 }

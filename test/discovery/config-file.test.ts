@@ -1,6 +1,6 @@
 /** A configuration that is read without its schema is the same as with it. */
 import { expect, it } from "vitest";
-import { readConfig } from "../../src/discovery/config-file.ts";
+import { readConfig, sandboxOf } from "../../src/discovery/config-file.ts";
 import { creelConfig } from "../../src/protocol/config/config.ts";
 
 it.each([
@@ -78,3 +78,31 @@ it("OpenClaw's own keys are left alone, and so is what a plugin gets as its conf
   };
   await expect(readConfig(openclaw)).resolves.toBeDefined();
 });
+
+const SANDBOXES: readonly unknown[] = [
+  {},
+  { walls: "auto" },
+  { walls: "required", jitless: true, memoryMb: 128, spare: false },
+  { memoryMb: 65_536 },
+  { walls: "on" },
+  { walls: null },
+  { jitless: "yes" },
+  { memoryMb: 127 },
+  { memoryMb: 65_537 },
+  { memoryMb: Infinity },
+  { memoryMb: "512" },
+  { spare: 1 },
+  { wall: "auto" },
+  { toString: "auto" },
+  null,
+  [],
+  ["auto"],
+  "auto",
+];
+
+it.each(SANDBOXES.map((sandbox) => ({ sandbox })))(
+  "what is said about the sandbox is used without the schema only if the schema takes it: %j",
+  (config) => {
+    expect(sandboxOf(config)).toEqual(creelConfig.safeParse(config).data?.sandbox);
+  },
+);

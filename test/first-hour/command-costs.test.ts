@@ -15,7 +15,7 @@ it("list, help, inspect and doctor cost at most 3, 2, 5 and 15 times an empty No
   expect((await me.install("./gate")).code).toBe(0);
   const { root } = await packedCreel();
   expect(existsSync(join(root, "dist/.compile-cache"))).toBe(true);
-  const costs = commandCosts(join(root, "dist/cli/main.js"), "gate", me.home, 7, me.env);
+  const costs = commandCosts(join(root, "dist/cli/main.js"), "gate", me.home, { rounds: 7, env: me.env });
   void annotate(costs.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`).join(", "));
   expect(costs.filter(({ ratio, most }) => ratio > most)).toEqual([]);
 });

@@ -8,7 +8,9 @@ import { exec, execFile } from "node:child_process";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openCreelRegistry } from "../support/creel-registry.ts";
+import type { CreelRegistry } from "../support/creel-registry.ts";
 import { folder } from "../support/files.ts";
 import { hasNpm, oldNode } from "../support/old-node.ts";
 import { managerEnv, packedCreel } from "../support/packed.ts";
@@ -156,22 +158,52 @@ describe.each(Object.entries(MANAGERS))("installed by %s", (name, manager) => {
   );
 });
 
-const old = oldNode();
-it.skipIf(!hasNpm(old))(
-  "with an older Node, the README's line brings Node 24 along: what npx runs afterwards is that one",
-  { timeout: 180_000 },
-  async (test) => {
+describe("once it is published", () => {
+  let registry: CreelRegistry | undefined;
+  let here: Record<string, string> = {};
+  beforeAll(async () => {
+    if (unreached !== undefined) return;
+    registry = await openCreelRegistry(await packedCreel(), env.YARN_NPM_REGISTRY_SERVER!);
+    here = { ...env, npm_config_registry: registry.url, npm_config_prefer_offline: "true" };
+  });
+  afterAll(() => registry?.[Symbol.asyncDispose]());
+  const app = { "package.json": JSON.stringify({ name: "app", private: true }) };
+
+  const old = oldNode();
+  it(
+    "the README's line brings Node 24 along where Node is older: what npx runs afterwards is that one",
+    { timeout: 180_000 },
+    async (test) => {
+      test.skip(unreached !== undefined, unreached);
+      // The Node that runs the tests is not among them, if there is an older one.
+      const path = hasNpm(old) ? [dirname(old), "/usr/bin", "/bin"].join(delimiter) : here.PATH!;
+      const at = { cwd: folder(app), env: { ...here, PATH: path }, maxBuffer: 2 ** 24 };
+      await shell("npm install node@24 creel", { ...at, timeout: 150_000 });
+      expect((await shell("npx creel --version", at)).stdout.trim()).toBe(version);
+      const said = await shell("npx creel doctor", at).catch((error: { stdout: string }) => error);
+      expect(said.stdout).toContain("a plugin answered from inside the sandbox");
+    },
+  );
+
+  it("the lines of the pages for gateway developers and for OpenClaw install it, too", { timeout: 180_000 }, async (test) => {
     test.skip(unreached !== undefined, unreached);
-    const app = folder({ "package.json": JSON.stringify({ name: "app", private: true }) });
-    cpSync(tarball, join(app, TARBALL));
-    // The Node that runs the tests is not among them.
-    const here = { cwd: app, env: { ...env, PATH: [dirname(old!), "/usr/bin", "/bin"].join(delimiter) }, maxBuffer: 2 ** 24 };
-    await shell(`npm install node@24 ./${TARBALL}`, { ...here, timeout: 150_000 });
-    expect((await shell("npx creel --version", here)).stdout.trim()).toBe(version);
-    const said = await shell("npx creel doctor", here).catch((error: { stdout: string }) => error);
-    expect(said.stdout).toContain("a plugin answered from inside the sandbox");
-  },
-);
+    const cwd = folder({});
+    await shell("npm init -y && npm install creel", { cwd, env: here, timeout: 80_000, maxBuffer: 2 ** 24 });
+    writeFileSync(join(cwd, "esm.mjs"), FILES["esm.mjs"]);
+    expect((await run(process.execPath, ["esm.mjs"], { cwd, env: here })).stdout.trim()).toBe("block");
+    const prefix = folder({});
+    const own = {
+      ...here,
+      npm_config_prefix: prefix,
+      PATH: [join(prefix, "bin"), ...here.PATH!.split(delimiter).slice(1)].join(delimiter),
+    };
+    await shell("npm install -g creel", { cwd, env: own, timeout: 80_000, maxBuffer: 2 ** 24 });
+    expect((await shell("command -v creel && creel --version", { cwd, env: own })).stdout.trim().split("\n")).toEqual([
+      join(prefix, "bin/creel"),
+      version,
+    ]);
+  });
+});
 
 it("under Yarn's Plug'n'Play the first import says in a sentence what to set", { timeout: 180_000 }, async (test) => {
   test.skip(unreached !== undefined, unreached);

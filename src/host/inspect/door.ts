@@ -5,7 +5,6 @@
  * Other users of this machine can read the path at /json/list, as with `node --inspect`.
  */
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -51,7 +50,7 @@ export interface InspectAddress {
 export class Door {
   readonly #options: DoorOptions;
   readonly #path = `/${randomBytes(16).toString("hex")}`;
-  readonly #server: Server = createServer((request, response) => this.#serve(request, response));
+  readonly #server: Server = process.getBuiltinModule("node:http").createServer((request, response) => this.#serve(request, response));
   readonly #origins = new Set([DEVTOOLS]);
   #sockets: WebSocketServer | undefined;
   #client: WebSocket | undefined;

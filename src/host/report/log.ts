@@ -1,5 +1,6 @@
 /** Trusted side: structured logs. A constant phrase, variables in fields with fixed names. */
-import { pino } from "pino";
+import { createRequire } from "node:module";
+import type Pino from "pino";
 import type { HostEvents } from "./events.ts";
 
 type LogMethod = (fields: object, message: string) => void;
@@ -14,7 +15,19 @@ export interface Logger {
 
 /** For gateways that pass no logger: warnings and errors on stderr, so that stdout stays the gateway's. */
 export function defaultLogger(): Logger {
-  return pino({ name: "creel", level: "warn" }, pino.destination({ dest: 2, sync: true }));
+  let made: Logger | undefined;
+  // pino is 30 modules, and most hosts have nothing to say: it is loaded for the first line.
+  const logger = (): Logger => {
+    if (made) return made;
+    const { pino } = createRequire(import.meta.url)("pino") as typeof Pino;
+    return (made = pino({ name: "creel", level: "warn" }, pino.destination({ dest: 2, sync: true })));
+  };
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: (fields, message) => logger().warn(fields, message),
+    error: (fields, message) => logger().error(fields, message),
+  };
 }
 
 export function logFacts(events: HostEvents, logger: Logger): void {

@@ -56,7 +56,9 @@ export class Lane {
   readonly #routes = new Map<number, LaneRoute>();
   readonly #sides = new Map<Link<Frame>, Side>();
   #rules: Hello["rules"] = {};
-  #guest = new GuestCode("");
+  /** Undefined: the package's own, and nothing has needed it yet. */
+  #guest: GuestCode | undefined;
+  readonly #ownGuest: () => string;
   #clock = new LaneClock();
   readonly #poller: RequestPoller;
   readonly #outbox: Outbox;
@@ -80,9 +82,13 @@ export class Lane {
     log: (cell, level, run, text) => this.#send(pack({ kind: "log", cell, level, run }, text.slice(0, LIMITS.log.bytes + 1))),
   };
 
-  /** `sync` carries runs that the host blocks on; the lane serves it from the host's message `sync` on. */
-  constructor(main: Link<Frame>, sync: Link<Frame>, status: LaneStatus) {
+  /**
+   * `sync` carries runs that the host blocks on; the lane serves it from the host's message `sync` on. `ownGuest`: the guest's script, for a host
+   * that sends none.
+   */
+  constructor(main: Link<Frame>, sync: Link<Frame>, status: LaneStatus, ownGuest = () => "") {
     this.#main = main;
+    this.#ownGuest = ownGuest;
     this.#sync = sync;
     this.#status = status;
     this.#stopper = new Stopper(status);
@@ -181,7 +187,7 @@ export class Lane {
         const { header, bodies } = typeof item === "string" ? unpack(item) : (item as Unpacked);
         const message = header as HostMessage;
         if (message.kind === "open" && this.#prewarms(at < items.length - 1)) {
-          this.#hold.start(this.#guest, items.slice(at), side);
+          this.#hold.start(this.#guestCode(), items.slice(at), side);
           break;
         }
         this.#handle(message, bodies, side);
@@ -215,7 +221,9 @@ export class Lane {
         return this.#slots.get(message.cell)?.invoke(message.handle, message.cause, bodies[0]!);
       case "hello":
         this.#rules = message.rules;
-        this.#guest = new GuestCode(bodies[0]!);
+        this.#guest = bodies[0] === "" ? undefined : new GuestCode(bodies[0]!);
+        // While the host reads that this lane is ready.
+        if (!this.#guest) setImmediate(() => this.#guestCode());
         if (message.clockMs !== undefined) this.#clock = new ManualLaneClock(message.clockMs);
         return this.#send(pack({ kind: "ready", version: message.version }));
       case "open":
@@ -237,6 +245,10 @@ export class Lane {
         return message.kind === "cdp" ? slot.debug(bodies[0]!) : slot.inspect(message.action);
       }
     }
+  }
+
+  #guestCode(): GuestCode {
+    return (this.#guest ??= new GuestCode(this.#ownGuest()));
   }
 
   #run(run: CallRequest, side: Side): void {
@@ -272,7 +284,7 @@ export class Lane {
     const date = clock instanceof ManualLaneClock ? (): number => clock.nowMs : undefined;
     const spec = { cell, plugin, limits, hasFineClock, hasVolume, date, code: bodies[0]!, facts: bodies[1]!, files: bodies[2] };
     const lane: SlotLane = {
-      guest: this.#guest,
+      guest: this.#guestCode(),
       prewarm: this.#prewarm,
       status: this.#status,
       stopper: this.#stopper,

@@ -4,7 +4,6 @@
  * stalled turns; and it answers the host's pings, so that the host detects a process that is frozen as a whole.
  */
 import "./no-eval.ts";
-import { Socket } from "node:net";
 import { pack, unpack } from "../../transport/frames.ts";
 import { LANE_STATUS_BYTES } from "../../transport/lane-status.ts";
 import { CONTROL_FD, HAS_SHM, laneFd, shmFds, syncFd } from "../../transport/inherited-fds.ts";
@@ -13,6 +12,18 @@ import type { ControlMessage, UnitMessage } from "../../protocol/messages/host-l
 import { startPool } from "./pool.ts";
 import { startStallDetector } from "./stall-detector.ts";
 
+const lanes = Number(process.argv[2]);
+const hasShm = process.argv[3] === HAS_SHM;
+const endpoints = Array.from({ length: lanes }, (_, lane) => ({
+  fd: laneFd(lane),
+  syncFd: syncFd(lane),
+  shm: hasShm ? shmFds(lane, lanes) : undefined,
+  laneStatus: new SharedArrayBuffer(LANE_STATUS_BYTES),
+}));
+// First: the threads start beside everything below.
+const pool = startPool(endpoints);
+
+const { Socket } = process.getBuiltinModule("node:net");
 const control = socketLink(new Socket({ fd: CONTROL_FD, readable: true, writable: true }));
 const notify = (message: UnitMessage): void => control.send([pack(message)]);
 
@@ -30,16 +41,6 @@ control.onFrames((frames) => {
     else notify({ kind: "beat" });
   }
 });
-
-const lanes = Number(process.argv[2]);
-const hasShm = process.argv[3] === HAS_SHM;
-const endpoints = Array.from({ length: lanes }, (_, lane) => ({
-  fd: laneFd(lane),
-  syncFd: syncFd(lane),
-  shm: hasShm ? shmFds(lane, lanes) : undefined,
-  laneStatus: new SharedArrayBuffer(LANE_STATUS_BYTES),
-}));
-const pool = startPool(endpoints);
 const stalls = startStallDetector(
   endpoints.map(({ laneStatus }) => laneStatus),
   notify,

@@ -52,14 +52,6 @@ const STAGES: Readonly<Record<string, Readonly<Record<string, (at: string) => vo
   },
 };
 
-/** Commands that no test runs yet, although their page names one. A row that is run, or gone from its page, has to go from here. */
-const UNRUN: Readonly<Record<string, readonly string[]>> = {
-  // No registry has Creel yet: until then the tarball is installed, which test/package/matrix.test.ts does.
-  "README.md": ["npm install node@24 creel"],
-  "docs/guides/gateway-in-100-lines.md": ["npm init -y && npm install creel"],
-  "docs/guides/openclaw.md": ["npm install -g creel"],
-};
-
 /** The commands that a test neither has as they stand on the page, nor declares in a line `// runs: …` beside what does the same. */
 function notIn(tests: string, commands: readonly string[]): string[] {
   const text = tests
@@ -73,7 +65,7 @@ describe("a guide", () => {
   it.each(pages)("%s has command blocks that are run by a test", (page) => {
     const steps = stepsOf(join(ROOT, page));
     const unrun = steps.flatMap((step) => (step.kind === "elsewhere" ? notIn(step.tests, step.commands) : []));
-    expect(unrun).toEqual(UNRUN[page] ?? []);
+    expect(unrun).toEqual([]);
     const isRun = page in STAGES || page === "docs/guides/operating.md";
     expect(isRun || steps.every(({ kind }) => kind !== "command")).toBe(true);
   });

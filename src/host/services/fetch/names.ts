@@ -4,7 +4,6 @@
  * silent. Concurrent requests for a name share one look-up, and answers are cached briefly. The machine's hosts file
  * counts. Search lists do not, since what they find is not public.
  */
-import { Resolver } from "node:dns/promises";
 import { closeSync, openSync, readSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
@@ -79,6 +78,7 @@ export class Names {
   /** Addresses of both families. One family may fail if the other has an address. */
   async #query(name: string): Promise<{ readonly addresses: readonly Address[]; readonly seconds: number }> {
     // A new one each time: the machine's name servers may have changed.
+    const { Resolver } = process.getBuiltinModule("node:dns/promises");
     const resolver = new Resolver({ timeout: LIMITS.fetch.lookUpMs, tries: LIMITS.fetch.lookUpTries });
     if (this.#options.servers) resolver.setServers([...this.#options.servers]);
     const found = await Promise.allSettled([resolver.resolve4(name, { ttl: true }), resolver.resolve6(name, { ttl: true })]);

@@ -4,7 +4,7 @@
  */
 import { pipeline } from "node:stream";
 import type { Readable, Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type Zlib from "node:zlib";
 import type { Dispatcher, Pool } from "undici";
 import { LIMITS } from "../../../protocol/limits.ts";
 import type { FetchMethod } from "../../../protocol/config/fetch-grant.ts";
@@ -36,11 +36,13 @@ export interface Network {
   answer(request: HttpRequest): Promise<HttpResponse>;
 }
 
+/** Loaded with the first answer that is compressed. */
+const zlib = (): typeof Zlib => process.getBuiltinModule("node:zlib");
 const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+  gzip: () => zlib().createGunzip(),
+  "x-gzip": () => zlib().createGunzip(),
+  deflate: () => zlib().createInflate(),
+  br: () => zlib().createBrotliDecompress(),
 };
 
 export async function send({ url, method, headers, body }: HttpRequest, pool: Pool, signal: AbortSignal): Promise<HttpResponse> {
