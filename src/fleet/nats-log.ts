@@ -7,14 +7,20 @@ import { CreelError } from "../protocol/errors.ts";
 import { parseJson } from "../text/parse-json.ts";
 import type { Appended, EventLog } from "./bus.ts";
 
-/** One request; `id`: the server drops a second one. `status` is 0 where the server names none. */
-export type AskLog = (
-  subject: string,
-  text: string,
-  id?: string,
-) => Promise<{ readonly status: number; readonly text: string; readonly header: (key: string) => string }>;
+export interface LogAnswer {
+  /** 0 where the server names none. */
+  readonly status: number;
+  readonly subject: string;
+  readonly text: string;
+  /** Where an answer to it goes. */
+  readonly reply: string;
+  readonly header: (key: string) => string;
+}
 
-const failure = z.object({
+/** One request; `id`: the server drops a second one. */
+export type AskLog = (subject: string, text: string, id?: string, timeoutMs?: number) => Promise<LogAnswer>;
+
+export const failure = z.object({
   error: z.object({ code: z.number().optional(), err_code: z.number().optional(), description: z.string().optional() }),
 });
 const stored = z.object({ stream: z.string(), seq: z.number() });
@@ -22,6 +28,9 @@ const stored = z.object({ stream: z.string(), seq: z.number() });
 /** A stream of that name exists, with other settings: an operator has changed them. */
 const EXISTS = 10058;
 const NOT_FOUND = 404;
+
+/** For so long a server knows the ids that it has seen. */
+const DUPLICATES_MS = 120_000;
 
 export class NatsLog implements EventLog {
   readonly #name: string;
@@ -50,31 +59,36 @@ export class NatsLog implements EventLog {
     return { number: Number(header("Nats-Sequence")), subject: header("Nats-Subject"), text };
   }
 
-  async make(subjects: readonly string[], replicas: number, days: number): Promise<void> {
-    const settings = {
-      name: this.#name,
-      subjects,
-      retention: "limits",
-      storage: "file",
-      num_replicas: replicas,
-      max_age: days * 24 * 3_600 * 1e9,
-      max_bytes: -1,
-      max_msgs: -1,
-      max_consumers: -1,
-      discard: "old",
-      duplicate_window: 120 * 1e9,
-      allow_direct: true,
-      // What is in it stays until it is old.
-      deny_delete: true,
-      deny_purge: true,
-    };
-    const { text } = await this.#ask(`$JS.API.STREAM.CREATE.${this.#name}`, JSON.stringify(settings));
-    const parsed = parseJson(failure, text);
-    if (parsed.success && parsed.data.error.err_code !== EXISTS) throw failed(this.#name, text);
+  async delete(number: number): Promise<void> {
+    const subject = `$JS.API.STREAM.MSG.DELETE.${this.#name}`;
+    const { text } = await this.#ask(subject, JSON.stringify({ seq: number, no_erase: true }));
+    if (parseJson(failure, text).success) throw failed(subject, text);
+  }
+
+  make(subjects: readonly string[], replicas: number, days: number, mayDelete = false): Promise<void> {
+    // What is in it stays until it is old.
+    const kept = { retention: "limits", max_age: days * 24 * 3_600 * 1e9, discard: "old", deny_delete: !mayDelete, deny_purge: true };
+    return makeStream(this.#ask, this.#name, { subjects, num_replicas: replicas, allow_direct: true, ...kept });
   }
 }
 
-function failed(subject: string, text: string): CreelError {
+/** One that exists stays as it is. */
+export async function makeStream(ask: AskLog, name: string, settings: object): Promise<void> {
+  const whole = {
+    name,
+    storage: "file",
+    max_bytes: -1,
+    max_msgs: -1,
+    max_consumers: -1,
+    duplicate_window: DUPLICATES_MS * 1e6,
+    ...settings,
+  };
+  const { text } = await ask(`$JS.API.STREAM.CREATE.${name}`, JSON.stringify(whole));
+  const parsed = parseJson(failure, text);
+  if (parsed.success && parsed.data.error.err_code !== EXISTS) throw failed(name, text);
+}
+
+export function failed(subject: string, text: string): CreelError {
   const parsed = parseJson(failure, text);
   const detail = parsed.success ? (parsed.data.error.description ?? "the server refused it") : text.slice(0, 200);
   return new CreelError("ERR_FLEET_FAILED", { subject, detail });

@@ -8,9 +8,10 @@ import type * as KvModule from "@nats-io/kv";
 import type * as Transport from "@nats-io/transport-node";
 import { CreelError } from "../protocol/errors.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Bucket, Bus, BusMessage, BusServer, EventLog } from "./bus.ts";
+import type { Bucket, Bus, BusMessage, BusServer, EventLog, Queue } from "./bus.ts";
 import { NatsLog } from "./nats-log.ts";
 import type { AskLog } from "./nats-log.ts";
+import { NatsQueue } from "./nats-queue.ts";
 import type { FleetAccess } from "./settings.ts";
 
 interface Client {
@@ -135,7 +136,7 @@ class NatsBus implements Bus {
     const subscription = this.#connection.subscribe(subject, {
       callback: (error, message) => {
         if (error) refused = error;
-        else received({ subject: message.subject, text: message.string(), respond: (text) => void message.respond(text) });
+        else if (!isSentFor(message, subject)) received({ subject: message.subject, text: message.string(), respond: (text) => void message.respond(text) });
       },
     });
     // The server answers in order: a refusal comes before this.
@@ -158,13 +159,31 @@ class NatsBus implements Bus {
     return new NatsLog(name, this.#askLog);
   }
 
-  makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void> {
-    return onceLed(() => new NatsLog(name, this.#askLog).make(subjects, replicas, days));
+  makeLog(name: string, subjects: readonly string[], replicas: number, days: number, mayDelete = false): Promise<void> {
+    return onceLed(() => new NatsLog(name, this.#askLog).make(subjects, replicas, days, mayDelete));
   }
 
-  readonly #askLog: AskLog = async (subject, text, id) => {
-    const message = await this.#asked(subject, () => this.#send(subject, text, LIMITS.fleet.controlMs, id));
-    return { status: message.headers?.code ?? 0, text: message.string(), header: (key) => message.headers?.get(key) ?? "" };
+  queue(name: string): Queue {
+    return this.#queue(name);
+  }
+
+  makeQueue(name: string, subjects: readonly string[], replicas: number): Promise<void> {
+    return onceLed(() => this.#queue(name).make(subjects, replicas));
+  }
+
+  #queue(name: string): NatsQueue {
+    return new NatsQueue(name, this.#askLog, (subject, text) => this.publish(subject, text));
+  }
+
+  readonly #askLog: AskLog = async (subject, text, id, timeoutMs = LIMITS.fleet.controlMs) => {
+    const message = await this.#asked(subject, () => this.#send(subject, text, timeoutMs, id));
+    return {
+      status: message.headers?.code ?? 0,
+      subject: message.subject,
+      text: message.string(),
+      reply: message.reply ?? "",
+      header: (key) => message.headers?.get(key) ?? "",
+    };
   };
 
   onChange(changed: (isConnected: boolean) => void): () => void {
@@ -244,6 +263,17 @@ class NatsBus implements Bus {
     for (const reject of this.#pending) reject(away());
     this.#pending.clear();
   }
+}
+
+/**
+ * SECURITY: the server sends what it has stored to any subject that a member names as the one for the answer, also where that member may not
+ * publish. A host could so give orders to others in an operator's name. The server marks such messages: by a header, or by the subject
+ * under which it has stored them. test/fleet/permissions.test.ts
+ */
+function isSentFor({ subject, headers }: Transport.Msg, subscribed: string): boolean {
+  if (headers?.has("Nats-Stream")) return true;
+  const [is, wanted] = [subject, subscribed].map((one) => one.split(".")) as [string[], string[]];
+  return is.length !== wanted.length || wanted.some((part, at) => part !== "*" && part !== is[at]);
 }
 
 /**
