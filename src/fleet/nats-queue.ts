@@ -38,7 +38,8 @@ export class NatsQueue implements Queue {
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${this.#name}.${consumer}`;
     let answer: LogAnswer;
     try {
-      answer = await this.#ask(subject, JSON.stringify({ batch: 1, expires: waitMs * 1e6 }), undefined, waitMs + LIMITS.fleet.wayMs);
+      const timeoutMs = waitMs + LIMITS.fleet.wayMs;
+      answer = await this.#ask(subject, JSON.stringify({ batch: 1, expires: waitMs * 1e6 }), { timeoutMs, isForwarded: true });
     } catch (error) {
       // The server that had the request has died: the next one goes to another.
       if (error instanceof CreelError && error.code === "ERR_FLEET_LATE") return undefined;

@@ -1,7 +1,8 @@
 /**
  * Shared: the configuration of nats-server for a fleet: one account per tenant, one nkey per member, and what each may do. `creel fleet keys`
  * writes it and the tests start servers with it, so that what is documented is what was tried. No host may create a consumer: with one, it
- * could make the server send messages of its choice to subjects that it may not publish itself.
+ * could make the server send messages of its choice to subjects that it may not publish itself. An answer goes to any subject, too: so no
+ * answer that a host may ask for is a bare message that a host has written, but for events, which keep their own subject on the way.
  */
 import { BUCKETS, EVENTS, LOGS, SUBJECTS } from "./subjects.ts";
 
@@ -26,12 +27,16 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
   responds: boolean;
 } {
   const inbox = `_INBOX_${name}.>`;
-  const reads = Object.values(BUCKETS).flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$JS.API.STREAM.INFO.KV_${bucket}`]);
+  // SECURITY: what hosts may write is never read directly: the bare answer could be sent to any subject. test/fleet/permissions.test.ts
+  const reads = Object.values(BUCKETS).flatMap((bucket) => [
+    bucket === BUCKETS.duties ? `$JS.API.STREAM.MSG.GET.KV_${bucket}` : `$JS.API.DIRECT.GET.KV_${bucket}.>`,
+    `$JS.API.STREAM.INFO.KV_${bucket}`,
+  ]);
   if (role === "host")
     return {
       publish: [
         // Who is in quarantine, all hosts read.
-        `$JS.API.DIRECT.GET.${LOGS.quarantine}`,
+        `$JS.API.STREAM.MSG.GET.${LOGS.quarantine}`,
         SUBJECTS.here(name),
         SUBJECTS.fact(name, "*"),
         SUBJECTS.audit(name),
@@ -66,7 +71,7 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
       responds: true,
     };
   // No right to delete from logs: what hosts have written stays until it is old.
-  const logs = Object.values(LOGS).flatMap((log) => [`$JS.API.DIRECT.GET.${log}`, `$JS.API.STREAM.CREATE.${log}`]);
+  const logs = Object.values(LOGS).flatMap((log) => [`$JS.API.STREAM.MSG.GET.${log}`, `$JS.API.STREAM.CREATE.${log}`]);
   const writes = Object.values(BUCKETS).flatMap((bucket) => [`$KV.${bucket}.>`, `$JS.API.STREAM.CREATE.KV_${bucket}`]);
   // Events that were given up are delivered again, or dropped.
   const events = [

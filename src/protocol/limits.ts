@@ -882,7 +882,7 @@ export const LIMITS = {
      * Durable events on the servers. A host that has not said for so long that it works on one has died: another gets it. It says so three
      * times as often.
      */
-    ackMs: 15_000,
+    ackMs: 10_000,
     /** How long a host's question for the next event waits on the servers. If the one that has it dies, the host asks again after that. */
     pullMs: 5_000,
     /** Events of one plugin that hosts have begun, or that wait for their next attempt. Beyond that no new one is given out. */

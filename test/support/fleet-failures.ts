@@ -88,6 +88,7 @@ export interface HostMore {
   /** Its audit log is written. */
   readonly hasAudit?: boolean;
   readonly durable?: readonly string[];
+  readonly through?: "outbox" | "jetstream";
   readonly skewMs?: number;
 }
 

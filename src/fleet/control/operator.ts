@@ -12,6 +12,7 @@ import { readStored } from "../../state/store.ts";
 import type { State } from "../../state/state.ts";
 import { AuditReader } from "../audit/reader.ts";
 import type { Bus, BusServer } from "../bus.ts";
+import { OperatorEvents } from "../events/operator-events.ts";
 import { here, read } from "../messages.ts";
 import type { Here } from "../messages.ts";
 import { BUCKETS, LOGS, SUBJECTS } from "../subjects.ts";
@@ -178,6 +179,10 @@ export class Operator implements AsyncDisposable {
     // Those that are there are asked in any case.
     const answers = await this.ask("release", { plugin });
     return kept ? [...answers, kept] : answers;
+  }
+
+  get events(): OperatorEvents {
+    return new OperatorEvents(this.#bus);
   }
 
   audit(after: number): AuditReader {

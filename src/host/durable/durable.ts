@@ -67,7 +67,7 @@ export class Durable {
       hooks,
       events,
       logger,
-      now: Date.now,
+      now: () => Date.now(),
       isOpen: () => !this.#isClosed,
       deliver: (delivery) => this.#deliver(delivery),
     });
