@@ -139,7 +139,8 @@ class NatsBus implements Bus {
     const subscription = this.#connection.subscribe(subject, {
       callback: (error, message) => {
         if (error) refused = error;
-        else if (!isSentFor(message, subject)) received({ subject: message.subject, text: message.string(), respond: (text) => void message.respond(text) });
+        else if (!isSentFor(message, subject))
+          received({ subject: message.subject, text: message.string(), respond: (text) => void message.respond(text) });
       },
     });
     // The server answers in order: a refusal comes before this.

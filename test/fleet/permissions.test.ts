@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect, nkeyAuthenticator } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Bus } from "../../src/fleet/bus.ts";
-import { controlRequest, here, quarantineNews, read } from "../../src/fleet/messages.ts";
+import { controlRequest, here, quarantineNews, read as parsed } from "../../src/fleet/messages.ts";
 import { connectNats, isOlder } from "../../src/fleet/nats.ts";
 import { fleetSettings } from "../../src/fleet/settings.ts";
 import { AuditReader } from "../../src/fleet/audit/reader.ts";
@@ -153,7 +153,7 @@ describe.skipIf(noNats !== undefined)("on a NATS server with the permissions of 
     expect(refused).toBe(6);
     boss.publish(SUBJECTS.release, "by the operator");
     await expect.poll(() => heard).toContain("by the operator");
-    expect(heard.filter((text) => read(quarantineNews, text) || read(controlRequest, text) || read(here, text))).toEqual([]);
+    expect(heard.filter((text) => parsed(quarantineNews, text) || parsed(controlRequest, text) || parsed(here, text))).toEqual([]);
     // In the log, and in nobody's name.
     const log = boss.log(LOGS.audit);
     await expect.poll(() => log.next(2)).toBeDefined();

@@ -50,7 +50,7 @@ export async function dead({ operator, name, words, values, isJson, out }: DeadO
   } else if (isJson)
     out.line(
       printableJson(
-        letters.map(({ event: _, context: __, ...rest }) => rest),
+        letters.map((letter) => ({ ...letter, event: undefined, context: undefined })),
         2,
       ),
     );

@@ -119,10 +119,15 @@ async function eventChecks(operator: Operator): Promise<Check[]> {
         'take over the rights that "creel fleet keys" writes, reload the servers, and run "creel fleet push"',
       ),
     );
-  else if (found instanceof Error) checks.push(broken("fleet", `the servers do not say which durable events wait: ${found.message}`, found.fix));
+  else if (found instanceof Error)
+    checks.push(broken("fleet", `the servers do not say which durable events wait: ${found.message}`, found.fix));
   else if (found === undefined)
     checks.push(
-      broken("fleet", "durable events stay in the outbox of the host that took them: the servers have no place for them", 'run "creel fleet push"'),
+      broken(
+        "fleet",
+        "durable events stay in the outbox of the host that took them: the servers have no place for them",
+        'run "creel fleet push"',
+      ),
     );
   else {
     const waiting = found.reduce((sum, one) => sum + one.waiting + one.unsettled, 0);
@@ -140,10 +145,16 @@ async function eventChecks(operator: Operator): Promise<Check[]> {
   }
   for (const { host, events } of hosts)
     if (events?.why !== undefined)
-      checks.push(warn("fleet", `${host} cannot pass on durable events, and keeps those that it has: ${events.why}`, 'run "creel fleet push"'));
+      checks.push(
+        warn("fleet", `${host} cannot pass on durable events, and keeps those that it has: ${events.why}`, 'run "creel fleet push"'),
+      );
     else if (!events)
       checks.push(
-        warn("fleet", `${host} delivers durable events itself: its configuration does not send them through the servers`, "deploy the same creel.json to all hosts"),
+        warn(
+          "fleet",
+          `${host} delivers durable events itself: its configuration does not send them through the servers`,
+          "deploy the same creel.json to all hosts",
+        ),
       );
   return checks;
 }

@@ -16,7 +16,9 @@ import { asOperator } from "./join.ts";
 function durablePlugins({ hooks, plugins }: CreelConfig, installed: ReadonlyMap<string, LockEntry>): string[] {
   const isDurable = (key: string): boolean => (hooks?.durable ?? []).some((name) => name === key || familyOf(name) === key);
   const isAsked = (id: string): boolean => plugins?.entries?.[id]?.hooks?.durable === true;
-  return [...installed.values()].filter((entry) => isAsked(entry.id) || entry.hooks.some(({ hook }) => isDurable(hook))).map(({ id }) => id);
+  return [...installed.values()]
+    .filter((entry) => isAsked(entry.id) || entry.hooks.some(({ hook }) => isDurable(hook)))
+    .map(({ id }) => id);
 }
 
 interface PushValues {

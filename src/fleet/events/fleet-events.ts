@@ -50,8 +50,7 @@ export class FleetEvents implements RelayServers {
         this.#takers.delete(plugin);
         void taker.close();
       }
-    for (const plugin of listeners)
-      if (!this.#takers.has(plugin)) this.#takers.set(plugin, new Taker({ ...this.#options, plugin }));
+    for (const plugin of listeners) if (!this.#takers.has(plugin)) this.#takers.set(plugin, new Taker({ ...this.#options, plugin }));
   }
 
   /** What the host says of it. */
@@ -76,7 +75,8 @@ export class FleetEvents implements RelayServers {
     } catch (error) {
       const { code, message } = error as CreelError;
       if (code === "ERR_FLEET_AWAY") return "held";
-      if (this.#why !== message) logger.warn({ err: error }, "durable events cannot be given to the fleet's servers now; they stay in the outbox");
+      if (this.#why !== message)
+        logger.warn({ err: error }, "durable events cannot be given to the fleet's servers now; they stay in the outbox");
       this.#why = message;
       this.#refusal ??= setTimeout(() => {
         this.#refusal = undefined;

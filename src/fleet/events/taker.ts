@@ -83,7 +83,8 @@ export class Taker {
       if (this.#closed.signal.aborted) return undefined;
       const failure = isMissing(error) ? new CreelError("ERR_FLEET_EVENTS", { plugin }) : (error as CreelError);
       if (failure.code !== "ERR_FLEET_AWAY") {
-        if (this.why !== failure.message) logger.warn({ plugin, err: failure }, "durable events cannot be taken from the fleet's servers now");
+        if (this.why !== failure.message)
+          logger.warn({ plugin, err: failure }, "durable events cannot be taken from the fleet's servers now");
         this.why = failure.message;
       }
       const pauseMs = failure.code === "ERR_FLEET_AWAY" ? LIMITS.fleet.reconnectMs : LIMITS.outbox.lookMs;

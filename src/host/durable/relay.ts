@@ -11,7 +11,12 @@ export type Relayed = Omit<Delivery, "attempt">;
 /** What a host did with an event from the servers. */
 export type Verdict =
   | { readonly kind: "done" }
-  | { readonly kind: "again"; readonly pauseMs: number; readonly why: string; /** Nothing of the plugin can be called now. */ readonly isWaiting: boolean }
+  | {
+      readonly kind: "again";
+      readonly pauseMs: number;
+      readonly why: string;
+      /** Nothing of the plugin can be called now. */ readonly isWaiting: boolean;
+    }
   | { readonly kind: "dead"; readonly attempts: number; readonly status: string; readonly why: string };
 
 /** The end of the servers. */

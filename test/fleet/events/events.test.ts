@@ -1,6 +1,6 @@
 /** Durable events through the servers (`through: "jetstream"`), on a real NATS server: what hosts deliver, what stays, what is given up. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { PluginSpec } from "../../../src/discovery/plugin-spec.ts";
 import type { Bus } from "../../../src/fleet/bus.ts";
@@ -16,6 +16,7 @@ import { folder } from "../../support/files.ts";
 import { credentialsOf, fleetHost, settingsOf, stateFolder } from "../../support/fleet.ts";
 import type { FleetHost } from "../../support/fleet.ts";
 import { plugin } from "../../support/host.ts";
+import { putInstalled } from "../../support/installed.ts";
 import { keysOf, Nats, noNats } from "../../support/nats.ts";
 import type { Keys } from "../../support/nats.ts";
 
@@ -35,7 +36,11 @@ const hearer = (id: string): PluginSpec =>
 const signing = makeSigningKey();
 let count = 0;
 const event = (n: number | string, does = "") =>
-  sessionEndEvent({ sessionId: `s${++count}`, sessionKey: `k${count}`, metadata: { n, does, pad: n === "large" ? "x".repeat(1_100_000) : "" } });
+  sessionEndEvent({
+    sessionId: `s${++count}`,
+    sessionKey: `k${count}`,
+    metadata: { n, does, pad: n === "large" ? "x".repeat(1_100_000) : "" },
+  });
 
 interface Heard {
   readonly host: string;
@@ -43,6 +48,27 @@ interface Heard {
   readonly n: string;
   readonly id: string;
   readonly attempt: number;
+}
+
+const emit = ({ served }: FleetHost, n: number | string, does?: string): Promise<void> =>
+  served.host.emit("session:end", event(n, does))!.kept;
+const waiting = async ({ served }: FleetHost) => (await served.host.stats()).outbox?.waiting;
+
+/** The operator's creel.json, with the arguments that name it. */
+function operatorsConfig(nats: Nats, keys: Keys): string[] {
+  const base = folder({ "ann.pem": signing.pem });
+  chmodSync(join(base, "ann.pem"), 0o600);
+  const fleet = {
+    name: keys.member.name,
+    servers: nats.urls,
+    credentials: credentialsOf(keys),
+    operators: [signing.publicKey],
+    signingKey: "ann.pem",
+    durable: { through: "jetstream" },
+  };
+  const file = join(base, "creel.json");
+  writeFileSync(file, JSON.stringify({ stateDir: "state", fleet, hooks: HOOKS }));
+  return ["--config", file];
 }
 
 describe.skipIf(noNats !== undefined)("durable events through the servers of a fleet", () => {
@@ -65,10 +91,7 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
     });
     return host;
   };
-  const emit = async ({ served }: FleetHost, n: number | string, does?: string) =>
-    void (await served.host.emit("session:end", event(n, does) as never)!.kept);
-  const waiting = async ({ served }: FleetHost) => (await served.host.stats()).outbox?.waiting;
-  const of = (n: number | string) => heard.filter((one) => one.n === String(n));
+  const of = (n: number | string) => heard.filter((line) => line.n === String(n));
   const onServers = async () => (await operator.events.backlogs())!.reduce((sum, { waiting: w, unsettled }) => sum + w + unsettled, 0);
 
   beforeAll(async () => {
@@ -92,7 +115,11 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
     await expect.poll(() => heard.length, { timeout: 20_000 }).toBe(120);
     expect(new Set(heard.map(({ host }) => host))).toEqual(new Set(["one", "two"]));
     for (let n = 0; n < 60; n++) {
-      expect(of(n).map(({ plugin: id }) => id).toSorted()).toEqual(["first", "second"]);
+      expect(
+        of(n)
+          .map(({ plugin: id }) => id)
+          .toSorted(),
+      ).toEqual(["first", "second"]);
       expect(new Set(of(n).map(({ id }) => id)).size).toBe(1);
       expect(of(n).every(({ attempt }) => attempt === 1)).toBe(true);
     }
@@ -111,21 +138,18 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + LIMITS.outbox.maxAgeMs + 60_000 });
     await expect.poll(async () => (await operator.events.dead(undefined, undefined)).length, { timeout: 20_000 }).toBe(2);
     const [letter] = await operator.events.dead(undefined, "first");
-    expect(letter).toMatchObject({ plugin: "first", hook: "session:end", status: "failed", why: "the handler threw: not this one", id: attempts[0]!.id });
+    expect(letter).toMatchObject({
+      plugin: "first",
+      hook: "session:end",
+      status: "failed",
+      why: "the handler threw: not this one",
+      id: attempts[0]!.id,
+    });
     expect(["one", "two"]).toContain(letter!.host);
     await expect.poll(onServers).toBe(0);
     vi.useRealTimers();
-    const base = folder({});
-    const fleet = {
-      name: "boss",
-      servers: nats.urls,
-      credentials: credentialsOf(keys.boss),
-      operators: [signing.publicKey],
-      durable: { through: "jetstream" },
-    };
-    const config = join(base, "creel.json");
-    writeFileSync(config, JSON.stringify({ stateDir: "state", fleet, hooks: HOOKS }));
-    const dead = (...args: string[]) => creelHere("--fleet", "dead", ...args, "--config", config);
+    const config = operatorsConfig(nats, keys.boss);
+    const dead = (...args: string[]) => creelHere("--fleet", "dead", ...args, ...config);
     expect((await dead("list")).out).toMatch(new RegExp(`^${letter!.id} +${letter!.host} +first +session:end`, "m"));
     expect((await dead("show", letter!.id)).out).toContain('"n": "poison"');
     expect((await dead("show", "nothing")).code).toBe(1);
@@ -141,9 +165,15 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
 
   it("an event that uses up the budget of its plugin is given up after its second attempt, on the host that had it", async () => {
     await emit(two, "bomb", "loop");
-    await expect.poll(async () => (await operator.events.dead(undefined, "first")).some(({ status }) => status === "cpu"), { timeout: 20_000 }).toBe(true);
+    await expect
+      .poll(async () => (await operator.events.dead(undefined, "first")).some(({ status }) => status === "cpu"), { timeout: 20_000 })
+      .toBe(true);
     const letter = (await operator.events.dead(undefined, "first")).find(({ status }) => status === "cpu");
-    expect(facts.filter(({ id, plugin: of }) => id === letter!.id && of === "first").map(({ status, attempt, host }) => [status, attempt, host])).toEqual([
+    expect(
+      facts
+        .filter(({ id, plugin: whose }) => id === letter!.id && whose === "first")
+        .map(({ status, attempt, host }) => [status, attempt, host]),
+    ).toEqual([
       ["failed", 1, letter!.host],
       ["dead", 2, letter!.host],
     ]);
@@ -167,11 +197,23 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
     expect(of("large").every(({ host }) => host === "two")).toBe(true);
     const stolen = await connectNats(nats.accessOf(keys.two));
     const subject = SUBJECTS.event("two", consumerOf("first"));
-    const body = { v: 1, id: "x", plugin: "second", hook: "session:end", session: "", event: JSON.stringify(event("forged")), context: "{}", chain: null, made: Date.now() };
+    const body = {
+      v: 1,
+      id: "x",
+      plugin: "second",
+      hook: "session:end",
+      session: "",
+      event: JSON.stringify(event("forged")),
+      context: "{}",
+      chain: null,
+      made: Date.now(),
+    };
     await stolen.queue(EVENTS).append(subject, JSON.stringify(body), "a");
     await stolen.queue(EVENTS).append(subject, "no event", "b");
     await stolen.queue(EVENTS).append(subject, JSON.stringify({ ...body, plugin: "first", event: '{"type":"session"}' }), "c");
-    await expect.poll(async () => (await operator.events.dead("x", "first")).map(({ status }) => status), { timeout: 10_000 }).toEqual(["invalid"]);
+    await expect
+      .poll(async () => (await operator.events.dead("x", "first")).map(({ status }) => status), { timeout: 10_000 })
+      .toEqual(["invalid"]);
     await expect.poll(onServers).toBe(0);
     expect(of("forged")).toEqual([]);
     await stolen.close();
@@ -180,24 +222,40 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
   it("with the accounts.conf of an earlier version events stay in the outbox, and doctor says so in a sentence", async () => {
     const members = [keysOf("old", "host"), keysOf("ann", "operator")] as const;
     const whole = accountsConfig({ accounts: { acme: members.map(({ member }) => member) } });
-    const accounts = whole.replaceAll(/, "(?:creel\.(?:event|dead)|\$JS\.ACK|\$JS\.API\.(?:CONSUMER|(?:STREAM\.[A-Z.]+|DIRECT\.GET)\.creel_(?:events|dead)))[^"]*"/g, "");
+    const accounts = whole.replaceAll(
+      /, "(?:creel\.(?:event|dead)|\$JS\.ACK|\$JS\.API\.(?:CONSUMER|(?:STREAM\.[A-Z.]+|DIRECT\.GET)\.creel_(?:events|dead)))[^"]*"/g,
+      "",
+    );
     expect(accounts).not.toMatch(/creel[._](?:event|dead)/);
     await using old = await Nats.withAccounts(accounts, 1);
     await using host = await start(old, members[0], [hearer("first")]);
     for (let n = 2_000; n < 2_010; n++) await emit(host, n);
-    const base = folder({});
-    const fleet = {
-      name: "ann",
-      servers: old.urls,
-      credentials: credentialsOf(members[1]),
-      operators: [signing.publicKey],
-      durable: { through: "jetstream" },
-    };
-    writeFileSync(join(base, "creel.json"), JSON.stringify({ stateDir: "state", fleet, hooks: HOOKS }));
-    const said = await creelHere("fleet", "doctor", "--config", join(base, "creel.json"));
+    const said = await creelHere("fleet", "doctor", ...operatorsConfig(old, members[1]));
     expect(said.out).toContain("accounts.conf is of an earlier version and gives no rights for durable events: they stay in the outbox");
     expect(said.out).toContain("old cannot pass on durable events, and keeps those that it has");
     expect(said.code).toBe(1);
     expect([await waiting(host), of(2_000)]).toEqual([10, []]);
+  });
+
+  it("a push makes the place for events, and a consumer for each plugin of the lock or of a host; what had waited in the outbox is delivered", async () => {
+    const [host, ann] = [keysOf("new", "host"), keysOf("ann", "operator")];
+    await using fresh = await Nats.start({ acme: [host, ann] });
+    const config = operatorsConfig(fresh, ann);
+    await using started = await start(fresh, host, [hearer("first")]);
+    for (let n = 3_000; n < 3_005; n++) await emit(started, n);
+    expect(await waiting(started)).toBe(5);
+    expect((await creelHere("fleet", "doctor", ...config)).out).toContain("the servers have no place for them");
+    const installed = join(dirname(config[1]!), "state");
+    await putInstalled(installed, "listener", 'export default (api) => { api.on("session:end", () => {}); };', {
+      hooks: [{ hook: "session:end", priority: 0 }],
+    });
+    await putInstalled(installed, "other", "export default () => {};");
+    expect((await creelHere("fleet", "push", ...config)).out).toContain("1 of 1 hosts follow change 1");
+    await expect.poll(() => heard.filter(({ n }) => Number(n) >= 3_000).length, { timeout: 20_000 }).toBe(5);
+    const said = await creelHere("fleet", "doctor", ...config);
+    expect(said.out).toMatch(/\d+ durable events wait on the servers/);
+    await using asker = await Operator.listen(await connectNats(fresh.accessOf(ann)));
+    expect((await asker.events.backlogs())!.map(({ consumer }) => consumer)).toEqual(["p_first", "p_listener"]);
+    await expect.poll(async () => await waiting(started)).toBe(0);
   });
 });
