@@ -36,6 +36,14 @@ export async function examineFleet(operator: Operator, settings: FleetSettings):
           'run "creel fleet push"; servers with an older accounts.conf need the rights that "creel fleet keys" writes',
         ),
   );
+  if (!(await operator.hasNarrowReads()))
+    checks.push(
+      warn(
+        "fleet",
+        "the servers' accounts.conf is of an earlier version: with a stolen key of a host, the servers can be made to send orders in an operator's name",
+        'take over the rights that "creel fleet keys" writes, and reload the servers',
+      ),
+    );
   if (settings.isRelayed) checks.push(...(await eventChecks(operator)));
   checks.push(
     hosts.length > 0

@@ -181,6 +181,14 @@ export class Operator implements AsyncDisposable {
     return kept ? [...answers, kept] : answers;
   }
 
+  /** False: the server's accounts are of an earlier version, in which hosts read directly what hosts write. */
+  hasNarrowReads(): Promise<boolean> {
+    return this.#bus.request(`$JS.API.STREAM.MSG.GET.${LOGS.quarantine}`, JSON.stringify({ seq: 1 }), LIMITS.fleet.controlMs).then(
+      () => true,
+      (error: CreelError) => error.code !== "ERR_FLEET_FORBIDDEN",
+    );
+  }
+
   get events(): OperatorEvents {
     return new OperatorEvents(this.#bus);
   }

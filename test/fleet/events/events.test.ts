@@ -8,7 +8,7 @@ import { makeSigningKey } from "../../../src/fleet/control/signature.ts";
 import { Operator } from "../../../src/fleet/control/operator.ts";
 import { connectNats } from "../../../src/fleet/nats.ts";
 import { accountsConfig } from "../../../src/fleet/permissions.ts";
-import { consumerOf, EVENTS, SUBJECTS } from "../../../src/fleet/subjects.ts";
+import { BUCKETS, consumerOf, EVENTS, LOGS, SUBJECTS } from "../../../src/fleet/subjects.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { sessionEndEvent } from "../../../src/sdk/gateway/session-events.ts";
 import { creelHere } from "../../support/cli-in-process.ts";
@@ -222,19 +222,31 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
   it("with the accounts.conf of an earlier version events stay in the outbox, and doctor says so in a sentence", async () => {
     const members = [keysOf("old", "host"), keysOf("ann", "operator")] as const;
     const whole = accountsConfig({ accounts: { acme: members.map(({ member }) => member) } });
-    const accounts = whole.replaceAll(
-      /, "(?:creel\.(?:event|dead)|\$JS\.ACK|\$JS\.API\.(?:CONSUMER|(?:STREAM\.[A-Z.]+|DIRECT\.GET)\.creel_(?:events|dead)))[^"]*"/g,
-      "",
-    );
-    expect(accounts).not.toMatch(/creel[._](?:event|dead)/);
+    const accounts = whole
+      .replaceAll(/, "(?:creel\.(?:event|dead)|\$JS\.ACK|\$JS\.API\.(?:CONSUMER|STREAM\.[A-Z.]+\.creel_(?:events|dead)))[^"]*"/g, "")
+      .replaceAll("STREAM.MSG.GET.KV_creel_duties", "DIRECT.GET.KV_creel_duties.>")
+      .replaceAll("STREAM.MSG.GET.", "DIRECT.GET.");
+    expect(accounts).not.toMatch(/creel[._](?:event|dead)|MSG\.GET/);
     await using old = await Nats.withAccounts(accounts, 1);
     await using host = await start(old, members[0], [hearer("first")]);
     for (let n = 2_000; n < 2_010; n++) await emit(host, n);
     const said = await creelHere("fleet", "doctor", ...operatorsConfig(old, members[1]));
     expect(said.out).toContain("accounts.conf is of an earlier version and gives no rights for durable events: they stay in the outbox");
+    expect(said.out).toContain("with a stolen key of a host, the servers can be made to send orders in an operator's name");
     expect(said.out).toContain("old cannot pass on durable events, and keeps those that it has");
     expect(said.code).toBe(1);
     expect([await waiting(host), of(2_000)]).toEqual([10, []]);
+    // What it could read before, it still can.
+    await using ann = await Operator.listen(await connectNats(old.accessOf(members[1])));
+    await ann.makeDuties(1);
+    await ann.makeQuarantine(1);
+    const reader = await connectNats(old.accessOf(members[0]));
+    const duties = await reader.bucket(BUCKETS.duties);
+    await duties.put("x", Buffer.from("1"), 0);
+    expect((await duties.get("x"))?.revision).toBe(1);
+    await reader.log(LOGS.quarantine).append(SUBJECTS.quarantine("old"), "{}", "q");
+    expect(await reader.log(LOGS.quarantine).next(0)).toMatchObject({ number: 1, subject: SUBJECTS.quarantine("old") });
+    await reader.close();
   });
 
   it("a push makes the place for events, and a consumer for each plugin of the lock or of a host; what had waited in the outbox is delivered", async () => {
