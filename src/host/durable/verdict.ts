@@ -41,7 +41,13 @@ export function pauseAfter(ageMs: number): number {
   return Math.min(Math.max(LIMITS.outbox.firstPauseMs, ageMs / 2), LIMITS.outbox.longestPauseMs);
 }
 
-export function tellDelivery(events: HostEvents, delivery: Delivery, nowMs: number, status: Facts["delivery"]["status"], why?: string): void {
+export function tellDelivery(
+  events: HostEvents,
+  delivery: Delivery,
+  nowMs: number,
+  status: Facts["delivery"]["status"],
+  why?: string,
+): void {
   if (!events.wants("delivery")) return;
   const { plugin, hook, id, attempt, chain, made } = delivery;
   // Without one, the gateway emitted it.

@@ -216,6 +216,10 @@ describe.skipIf(noNats !== undefined)("durable events through the servers of a f
       .toEqual(["invalid"]);
     await expect.poll(onServers).toBe(0);
     expect(of("forged")).toEqual([]);
+    // A cause that nobody can read is none.
+    const uncaused = { ...body, id: "y", plugin: "first", chain: "{", event: JSON.stringify(event("uncaused")) };
+    await stolen.queue(EVENTS).append(subject, JSON.stringify(uncaused), "d");
+    await expect.poll(() => of("uncaused").length, { timeout: 10_000 }).toBe(1);
     await stolen.close();
   });
 
