@@ -7,7 +7,7 @@ import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fleet } from "../test/support/fleet-failures.ts";
 import type { Figures } from "../test/support/fleet-failures.ts";
-import { ROWS, SKEWED_ROWS } from "../test/support/fleet-rows.ts";
+import { ROWS, SERVER_ROWS, SKEWED_ROWS } from "../test/support/fleet-rows.ts";
 import type { Row } from "../test/support/fleet-rows.ts";
 import { diskFull, leaderLost } from "../test/support/log-failures.ts";
 import type { LogFigures } from "../test/support/log-failures.ts";
@@ -29,6 +29,10 @@ async function play(fleet: Fleet, failures: readonly Row[]): Promise<void> {
 {
   await using fleet = await Fleet.start(["one", "two", "three"]);
   await play(fleet, ROWS);
+}
+{
+  await using fleet = await Fleet.start(["one", "two", "three"], { through: "jetstream" });
+  await play(fleet, SERVER_ROWS);
 }
 {
   await using fleet = await Fleet.start(["ahead", "behind"], { skewMs: { ahead: 3_600_000, behind: -3_600_000 } });

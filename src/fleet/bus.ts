@@ -44,6 +44,43 @@ export interface EventLog {
   append(subject: string, text: string, id: string): Promise<void>;
   /** The first one after this number; undefined: there is none. Reads without a consumer. */
   next(after: number): Promise<Appended | undefined>;
+  /** For operators, of a log that allows it. */
+  delete(number: number): Promise<void>;
+}
+
+/** A message of a queue that this process holds: until it is settled, or this process is silent for too long, nobody else gets it. */
+export interface Taken {
+  readonly subject: string;
+  readonly text: string;
+  /** Its place in the queue. */
+  readonly number: number;
+  /** How often it was given out, this time included. */
+  readonly attempt: number;
+  /** Still being worked on. */
+  working(): void;
+  /** Resolves when the servers have deleted it. */
+  done(): Promise<void>;
+  /** It is given out again after this pause. */
+  again(ms: number): void;
+}
+
+/** What waits for a consumer of a queue. */
+export interface Backlog {
+  readonly consumer: string;
+  readonly waiting: number;
+  /** Given out and not settled. */
+  readonly unsettled: number;
+}
+
+/** A log whose messages are given out, each to one process, and deleted when they are settled. Operators make consumers; hosts take from them. */
+export interface Queue {
+  append(subject: string, text: string, id: string): Promise<void>;
+  /** The next message, waiting for so long; undefined: there is none. */
+  take(consumer: string, waitMs: number): Promise<Taken | undefined>;
+  /** For operators. */
+  makeConsumer(consumer: string, filter: string): Promise<void>;
+  /** For operators. Undefined: there is no such queue. */
+  backlogs(): Promise<Backlog[] | undefined>;
 }
 
 export interface Bus {
@@ -59,7 +96,10 @@ export interface Bus {
   makeBucket(name: string, replicas: number): Promise<Bucket>;
   log(name: string): EventLog;
   /** Makes the log if it does not exist. For operators. What is older than `days` goes. */
-  makeLog(name: string, subjects: readonly string[], replicas: number, days: number): Promise<void>;
+  makeLog(name: string, subjects: readonly string[], replicas: number, days: number, mayDelete?: boolean): Promise<void>;
+  queue(name: string): Queue;
+  /** Makes the queue if it does not exist. For operators. Nothing in it grows too old. */
+  makeQueue(name: string, subjects: readonly string[], replicas: number): Promise<void>;
   /** Called at every loss and every return of the connection. Returns the function that ends it. */
   onChange(changed: (isConnected: boolean) => void): () => void;
   close(): Promise<void>;

@@ -13,6 +13,7 @@ import type { Served } from "../serve/server.ts";
 import type { Logger } from "../host/report/log.ts";
 import type { Bus } from "./bus.ts";
 import { Shipper } from "./audit/shipper.ts";
+import { FleetEvents } from "./events/fleet-events.ts";
 import { Control } from "./control/control.ts";
 import { Steward } from "./control/steward.ts";
 import { FleetDuties } from "./duties/shared-duties.ts";
@@ -26,7 +27,7 @@ import { SUBJECTS } from "./subjects.ts";
 
 export interface MemberOptions {
   readonly settings: FleetSettings;
-  readonly served: Pick<Served, "host" | "callbacks" | "duties">;
+  readonly served: Pick<Served, "host" | "callbacks" | "duties" | "relay">;
   readonly state: State;
   readonly config: CreelConfig;
   readonly creel: string;
@@ -47,6 +48,7 @@ export class Member implements AsyncDisposable {
   #shared: SharedQuarantine | undefined;
   #shipper: Shipper | undefined;
   #duties: FleetDuties | undefined;
+  #events: FleetEvents | undefined;
   #stopRuns: (() => Promise<void>) | undefined;
   /** How often what gateways know of the host has changed. */
   #state = 0;
@@ -128,6 +130,7 @@ export class Member implements AsyncDisposable {
               .then(() => shared.look())
               .then(say),
         ),
+        host.on("plugin", () => this.#events?.look()),
         ...(["plugin", "quarantine", "replaced", "moved", "restart", "approval"] as const).map((fact) => host.on(fact, changed)),
       ];
     } catch (error) {
@@ -141,6 +144,8 @@ export class Member implements AsyncDisposable {
     this.#shipper?.open();
     this.#duties = new FleetDuties({ bus, name: settings.name, run: host.id, logger });
     served.duties?.join(this.#duties);
+    this.#events = served.relay && new FleetEvents({ bus, relay: served.relay, name: settings.name, logger });
+    this.#events?.open();
     this.#say();
     logger.info({ name: settings.name, server: bus.server.name, version: bus.server.version }, "joined the fleet");
   }
@@ -185,6 +190,7 @@ export class Member implements AsyncDisposable {
       state: this.#state,
       plugins,
       ...(this.#shipper && { audit: this.#shipper.state }),
+      ...(this.#events && { events: this.#events.state }),
       config: this.#digest,
       at: Date.now(),
     };
@@ -198,6 +204,7 @@ export class Member implements AsyncDisposable {
     await this.#stopRuns?.();
     for (const leave of this.#leave) leave();
     await this.#duties?.close();
+    await this.#events?.close();
     await this.#shared?.close();
     await this.#shipper?.close();
     await this.#steward?.close();

@@ -24,6 +24,8 @@ export const here = z.object({
   plugins: z.array(z.object({ id: text, version: text.optional(), status: text, circuit: text, store: text.optional() })).max(1_000),
   /** How far its audit log is shipped; undefined: it ships none. `why`: it cannot now. */
   audit: z.object({ log: text, next: z.int().nonnegative(), why: text.optional() }).optional(),
+  /** Durable events go through the servers: the plugins here that get them, and why that does not work now. */
+  events: z.object({ plugins: z.array(pluginId).max(1_000), why: text.optional() }).optional(),
   /** Of its configuration, without secrets: hosts of a fleet should have the same. */
   config: text,
   /** Its clock, in milliseconds since 1970. */
@@ -109,6 +111,23 @@ export type AuditPart = z.infer<typeof auditPart>;
 
 /** A host has quarantined a plugin for good, or an operator has released it: the subject says which. */
 export const quarantineNews = z.object({ plugin: pluginId, entry: quarantineEntry.optional() });
+
+/** A durable event for one plugin. `event`, `context` and `chain` are JSON. */
+export const fleetEvent = z.object({
+  v: z.literal(1),
+  id: text,
+  plugin: pluginId,
+  hook: z.string().max(LIMITS.call.nameChars),
+  session: z.string(),
+  event: z.string(),
+  context: z.string(),
+  chain: z.string().max(LIMITS.causality.tokenChars).nullable(),
+  made: z.number(),
+});
+
+/** One that a host has given up. */
+export const fleetDead = fleetEvent.extend({ attempts: z.int(), at: z.number(), status: text, why: z.string() });
+export type FleetDead = z.infer<typeof fleetDead>;
 
 /** Undefined: it is not of that form. */
 export function read<T>(schema: z.ZodType<T>, message: string, limit: number = LIMITS.fleet.messageBytes): T | undefined {

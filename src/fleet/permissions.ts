@@ -1,9 +1,10 @@
 /**
  * Shared: the configuration of nats-server for a fleet: one account per tenant, one nkey per member, and what each may do. `creel fleet keys`
  * writes it and the tests start servers with it, so that what is documented is what was tried. No host may create a consumer: with one, it
- * could make the server send messages of its choice to subjects that it may not publish itself.
+ * could make the server send messages of its choice to subjects that it may not publish itself. An answer goes to any subject, too: so no
+ * answer that a host may ask for is a bare message that a host has written, but for events, which keep their own subject on the way.
  */
-import { BUCKETS, LOGS, SUBJECTS } from "./subjects.ts";
+import { BUCKETS, EVENTS, LOGS, SUBJECTS } from "./subjects.ts";
 
 export type Role = "host" | "gateway" | "operator";
 
@@ -26,12 +27,16 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
   responds: boolean;
 } {
   const inbox = `_INBOX_${name}.>`;
-  const reads = Object.values(BUCKETS).flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$JS.API.STREAM.INFO.KV_${bucket}`]);
+  // SECURITY: what hosts may write is never read directly: the bare answer could be sent to any subject. test/fleet/permissions.test.ts
+  const reads = Object.values(BUCKETS).flatMap((bucket) => [
+    bucket === BUCKETS.duties ? `$JS.API.STREAM.MSG.GET.KV_${bucket}` : `$JS.API.DIRECT.GET.KV_${bucket}.>`,
+    `$JS.API.STREAM.INFO.KV_${bucket}`,
+  ]);
   if (role === "host")
     return {
       publish: [
         // Who is in quarantine, all hosts read.
-        `$JS.API.DIRECT.GET.${LOGS.quarantine}`,
+        `$JS.API.STREAM.MSG.GET.${LOGS.quarantine}`,
         SUBJECTS.here(name),
         SUBJECTS.fact(name, "*"),
         SUBJECTS.audit(name),
@@ -39,6 +44,11 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
         SUBJECTS.ask("*", name),
         // Who runs a cron or a service: the one thing that hosts write together.
         `$KV.${BUCKETS.duties}.>`,
+        // Durable events: its own go in; any host takes those of any plugin out, and says so. What it gives up, it keeps in its own name.
+        SUBJECTS.event(name, "*"),
+        `$JS.API.CONSUMER.MSG.NEXT.${EVENTS}.*`,
+        `$JS.ACK.${EVENTS}.>`,
+        SUBJECTS.dead(name),
         ...reads,
       ],
       subscribe: [
@@ -60,11 +70,29 @@ function permissionsOf({ name, role }: Pick<Member, "name" | "role">): {
       subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.ask(name, "*")],
       responds: true,
     };
-  // No right to delete: what hosts have written stays until it is old.
-  const logs = Object.values(LOGS).flatMap((log) => [`$JS.API.DIRECT.GET.${log}`, `$JS.API.STREAM.CREATE.${log}`]);
+  // No right to delete from logs: what hosts have written stays until it is old.
+  const logs = Object.values(LOGS).flatMap((log) => [`$JS.API.STREAM.MSG.GET.${log}`, `$JS.API.STREAM.CREATE.${log}`]);
   const writes = Object.values(BUCKETS).flatMap((bucket) => [`$KV.${bucket}.>`, `$JS.API.STREAM.CREATE.KV_${bucket}`]);
+  // Events that were given up are delivered again, or dropped.
+  const events = [
+    SUBJECTS.event(name, "*"),
+    `$JS.API.STREAM.CREATE.${EVENTS}`,
+    `$JS.API.CONSUMER.CREATE.${EVENTS}.>`,
+    `$JS.API.CONSUMER.LIST.${EVENTS}`,
+    `$JS.API.STREAM.MSG.DELETE.${LOGS.dead}`,
+  ];
   return {
-    publish: [SUBJECTS.control("*"), SUBJECTS.who, SUBJECTS.changed, SUBJECTS.release, "$JS.API.INFO", ...reads, ...writes, ...logs],
+    publish: [
+      SUBJECTS.control("*"),
+      SUBJECTS.who,
+      SUBJECTS.changed,
+      SUBJECTS.release,
+      "$JS.API.INFO",
+      ...reads,
+      ...writes,
+      ...logs,
+      ...events,
+    ],
     subscribe: [inbox, SUBJECTS.here("*"), SUBJECTS.fact("*", "*")],
     responds: false,
   };

@@ -22,16 +22,19 @@ export interface FleetSettings extends FleetAccess {
   readonly signingKey: string | undefined;
   /** For so many days the servers keep what hosts ship of their audit logs; undefined: hosts ship none. */
   readonly auditDays: number | undefined;
+  /** Durable events go through the servers. */
+  readonly isRelayed?: boolean;
 }
 
 export async function fleetSettings({ fleet }: CreelConfig, base: string): Promise<FleetSettings> {
   if (fleet === undefined) throw new CreelError("ERR_FLEET_UNSET");
   const pathOf = (path: string): string => resolveFrom(base, path);
-  const { operators, signingKey, audit, causes } = fleet;
+  const { operators, signingKey, audit, causes, durable } = fleet;
   // The host has read it; here only its permissions are of interest.
   if (causes !== undefined) await readPrivate(pathOf(causes), "fleet.causes");
   const auditDays = audit && (audit.days ?? LIMITS.fleet.auditDays);
-  return { ...(await readAccess(fleet, pathOf)), operators, signingKey: signingKey && pathOf(signingKey), auditDays };
+  const isRelayed = durable?.through === "jetstream";
+  return { ...(await readAccess(fleet, pathOf)), operators, signingKey: signingKey && pathOf(signingKey), auditDays, isRelayed };
 }
 
 export async function readAccess(

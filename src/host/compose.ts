@@ -278,6 +278,7 @@ export function compose(options: HostOptions) {
           causes,
           events,
           logger,
+          relay: options.relay,
         });
   const idle = idleFailures(failure, hooks);
   for (const [hook, diagnostic] of idle) logger.warn({ hook, diagnostic }, "a setting has no effect");

@@ -3,6 +3,7 @@ import type { AnyHook, HookTable } from "../protocol/catalog.ts";
 import type { AuditSettings } from "./audit/audit.ts";
 import type { PluginEntry } from "../protocol/config/config.ts";
 import type { Duties } from "./duties.ts";
+import type { Relay } from "./durable/relay.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { Plugin } from "./plugins/plugin.ts";
 import type { RecordSettings } from "./record/recorder.ts";
@@ -55,6 +56,8 @@ export interface HostOptions {
   readonly causeKey?: Uint8Array | undefined;
   /** What plugins do without being called is shared with other hosts; undefined: this host does all of it. */
   readonly duties?: Duties | undefined;
+  /** Events of durable hooks go through the servers of a fleet; undefined: this host delivers them. */
+  readonly relay?: Relay | undefined;
   /** Settings of the audit log in the state folder. */
   readonly audit?: (AuditSettings & { readonly enabled?: boolean | undefined }) | undefined;
   /** Settings of the recorder, which writes whole events into the state folder. Undefined: it is off. */

@@ -882,6 +882,11 @@ export const ERRORS = {
     message: "the fleet is at change {serial}, but the state folder here knows only change {applied}",
     fix: 'run "creel fleet pull", then the command again',
   },
+  ERR_FLEET_EVENTS: {
+    audience: "operator",
+    message: "the fleet's servers give out no durable events of {plugin}: it has no consumer there, or they are choosing its leader",
+    fix: 'run "creel fleet push", with "fleet.durable" in the operator\'s creel.json',
+  },
   ERR_FLEET_APPLIED: {
     audience: "operator",
     message: "{file} is broken, so this host does not know which change of the fleet it has",

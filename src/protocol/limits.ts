@@ -878,6 +878,17 @@ export const LIMITS = {
     renewMs: 1_000,
     leaseMs: 5_000,
     leaseMarginMs: 1_000,
+    /**
+     * Durable events on the servers. A host that has not said for so long that it works on one has died: another gets it. It says so three
+     * times as often.
+     */
+    ackMs: 10_000,
+    /** How long a host's question for the next event waits on the servers. If the one that has it dies, the host asks again after that. */
+    pullMs: 5_000,
+    /** Events of one plugin that hosts have begun, or that wait for their next attempt. Beyond that no new one is given out. */
+    maxUnsettled: 100_000,
+    /** How long the servers keep events that were given up. */
+    deadDays: 90,
     auditDays: 90,
     quarantineDays: 3_650,
     /** Part of a bundle in one message: below the 1 MB that a server accepts unless told otherwise. */

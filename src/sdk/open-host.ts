@@ -92,6 +92,7 @@ export async function openHostWith<Own extends HookTable = {}>(
     sharedKv,
     causeKey,
     duties: inner.duties,
+    relay: inner.relay,
     audit: config.audit,
     record: recordSettings(config.record, stateDir),
     clock: inner.clock,

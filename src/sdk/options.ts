@@ -9,6 +9,7 @@ import { readSecrets } from "../host/services/secrets/secrets.ts";
 import type { KvSeeds, SharedKv } from "../host/services/kv/kv.ts";
 import type { Secrets } from "../host/services/secrets/secrets.ts";
 import type { Duties } from "../host/duties.ts";
+import type { Relay } from "../host/durable/relay.ts";
 import type { ManualClock } from "../host/manual-clock.ts";
 import type { InspectOptions } from "../host/inspect/inspector.ts";
 import type { InspectSession } from "../host/inspect/session.ts";
@@ -153,6 +154,8 @@ export interface InnerOptions extends FinderInner {
   readonly lanesPerUnit?: number;
   /** Of `creel serve --fleet`: what it shares with other hosts. */
   readonly duties?: Duties | undefined;
+  /** The same: where its durable events go. */
+  readonly relay?: Relay | undefined;
   /** Was started before the host's code was loaded. */
   readonly first?: FirstUnit | undefined;
   /** With `inspect`: a debugger of this process, instead of an address where one connects. */

@@ -10,6 +10,7 @@ import type { Logger } from "../host/report/log.ts";
 import { readConfig, stateDirOf } from "../discovery/config-file.ts";
 import { openHostWith } from "../sdk/open-host.ts";
 import { Duties } from "../host/duties.ts";
+import { Relay } from "../host/durable/relay.ts";
 import type { CoreHost } from "../host/host.ts";
 import type { OpenOptions } from "../sdk/options.ts";
 import { Connection } from "./connection.ts";
@@ -34,6 +35,8 @@ export interface Served extends AsyncDisposable {
   readonly callbacks: Callbacks;
   /** What it shares with the hosts of its fleet. */
   readonly duties: Duties | undefined;
+  /** The way of its durable events to the servers of its fleet; undefined: it delivers them itself. */
+  readonly relay: Relay | undefined;
   readonly socket: string;
   readonly http: { readonly url: string; readonly tokenFile: string } | undefined;
   /** Stops accepting, lets calls in flight finish, closes the host, and removes the socket. */
@@ -45,6 +48,8 @@ export async function serve({ socket: path, http: port, isFleet = false, ...opti
   const logger = options.logger ?? defaultLogger();
   const callbacks = new Callbacks();
   const duties = isFleet ? new Duties() : undefined;
+  const isRelayed = isFleet && (await readConfig(options.config)).fleet?.durable?.through === "jetstream";
+  const relay = isRelayed ? new Relay() : undefined;
   const connections = new Set<Connection>();
   let clients = 0;
   let host: CoreHost | undefined;
@@ -77,7 +82,7 @@ export async function serve({ socket: path, http: port, isFleet = false, ...opti
   ({ token } = bound);
   let http: HttpHooks | undefined;
   try {
-    host = await openHostWith({ ...options, logger, gateway: callbacks.functions }, { duties });
+    host = await openHostWith({ ...options, logger, gateway: callbacks.functions }, { duties, relay });
     if (port !== undefined) http = await listenHttp({ port, socket, host, logger });
   } catch (error) {
     await host?.close();
@@ -104,7 +109,7 @@ export async function serve({ socket: path, http: port, isFleet = false, ...opti
     await bound.leave();
   };
   const close = (): Promise<void> => (closing ??= shut());
-  return { host: opened, callbacks, duties, socket, http, close, [Symbol.asyncDispose]: close };
+  return { host: opened, callbacks, duties, relay, socket, http, close, [Symbol.asyncDispose]: close };
 }
 
 /** Leaves a note for commands that change the installed plugins. A failure is logged only. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fleet } from "../support/fleet-failures.ts";
 import type { Figures } from "../support/fleet-failures.ts";
-import { ROWS, SKEWED_ROWS } from "../support/fleet-rows.ts";
+import { ROWS, SERVER_ROWS, SKEWED_ROWS } from "../support/fleet-rows.ts";
 import { diskFull, leaderLost } from "../support/log-failures.ts";
 import { noNats } from "../support/nats.ts";
 import { hasTmpfs } from "../support/tmpfs.ts";
@@ -17,17 +17,23 @@ const rowOf = (name: string): Figures => [...figures].find(([failure]) => failur
 describe.skipIf(noNats !== undefined)("a fleet that fails", () => {
   describe.each([
     ["three hosts", ["one", "two", "three"], {}, ROWS],
-    ["two hosts with clocks an hour ahead and behind", ["ahead", "behind"], { ahead: 3_600_000, behind: -3_600_000 }, SKEWED_ROWS],
-  ] as const)("%s", (_, names, skewMs, rows) => {
+    ["three hosts with events through the servers", ["one", "two", "three"], { through: "jetstream" }, SERVER_ROWS],
+    [
+      "two hosts with clocks an hour ahead and behind",
+      ["ahead", "behind"],
+      { skewMs: { ahead: 3_600_000, behind: -3_600_000 } },
+      SKEWED_ROWS,
+    ],
+  ] as const)("%s", (_, names, options, rows) => {
     let fleet: Fleet;
     beforeAll(async () => {
-      fleet = await Fleet.start(names, { skewMs });
+      fleet = await Fleet.start(names, options);
     }, 90_000);
     afterAll(() => fleet?.[Symbol.asyncDispose]());
 
     it.each(rows.map((row, at) => [at, row] as const))(
       "row %i: nothing passes unjudged, nothing rejects, no kept event is lost",
-      { timeout: 120_000 },
+      { timeout: 180_000 },
       async (_at, row) => {
         const found = await row(fleet);
         figures.set(found.failure, found);
@@ -57,6 +63,7 @@ describe.skipIf(noNats !== undefined)("a fleet that fails", () => {
     // The policy decides at once, not when the budget of a gate is over.
     expect(rowOf("server away").slowestMs).toBeLessThan(5_000);
     // Sessions of the host that is in quarantine have another one.
+    expect(rowOf("events through the servers").events).toBeGreaterThanOrEqual(1_000);
     expect(rowOf("bomb")).toMatchObject({ byPolicy: 0 });
     expect(rowOf("bomb").wronglyBlocked).toBeLessThan(20);
   });

@@ -1,11 +1,15 @@
 /** Who may do what in a fleet, with a real server and the permissions that `creel fleet keys` writes. */
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
+// oxlint-disable-next-line no-restricted-imports -- a host that uses its key in its own way.
+import { connect, nkeyAuthenticator } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Bus } from "../../src/fleet/bus.ts";
+import { controlRequest, here, quarantineNews, read as parsed } from "../../src/fleet/messages.ts";
 import { connectNats, isOlder } from "../../src/fleet/nats.ts";
 import { fleetSettings } from "../../src/fleet/settings.ts";
-import { BUCKETS, SUBJECTS } from "../../src/fleet/subjects.ts";
+import { AuditReader } from "../../src/fleet/audit/reader.ts";
+import { BUCKETS, EVENTS, LOGS, SUBJECTS } from "../../src/fleet/subjects.ts";
 import { folder, QUICK } from "../support/files.ts";
 import { keysOf, Nats, noNats, oldServer } from "../support/nats.ts";
 
@@ -112,6 +116,65 @@ describe.skipIf(noNats !== undefined)("on a NATS server with the permissions of 
     await expect(read.put("index", Buffer.from("mine"), 2)).rejects.toMatchObject({ code: "ERR_FLEET_FORBIDDEN" });
     await expect(one.makeBucket("creel_own", 1)).rejects.toMatchObject({ code: "ERR_FLEET_FORBIDDEN" });
     await expect((await stranger.bucket(BUCKETS.lock)).get("index")).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_FLEET_/) });
+  });
+
+  it("a host cannot have the server send or store its words in the name of another", async () => {
+    await boss.makeBucket(BUCKETS.duties, 1);
+    await boss.makeLog(LOGS.audit, [SUBJECTS.audit("*")], 1, 1);
+    await boss.makeQueue(EVENTS, [SUBJECTS.event("*", "*")], 1);
+    await boss.queue(EVENTS).makeConsumer("p_x", SUBJECTS.event("*", "p_x"));
+    const raw = await connect({ servers: nats.urls, authenticator: nkeyAuthenticator(keys.two.seed), inboxPrefix: "_INBOX_two" });
+    await using _ = { [Symbol.asyncDispose]: () => raw.close() };
+    const heard: string[] = [];
+    const off = await one.subscribe(SUBJECTS.release, ({ text }) => heard.push(text));
+    let refused = 0;
+    void (async () => {
+      for await (const { type } of raw.status()) if (type === "error") refused += 1;
+    })();
+    const came: string[] = [];
+    raw.subscribe("_INBOX_two.seen", { callback: (_error, message) => void came.push(message.string()) });
+    // An entry that hosts may write, and an event: both to the subject of somebody else.
+    const words = JSON.stringify({ v: 1, log: "forged", n: 0, plugin: "forged" });
+    await (await two.bucket(BUCKETS.duties)).put("one", Buffer.from(words), 0);
+    const direct = `$JS.API.DIRECT.GET.KV_${BUCKETS.duties}`;
+    const asks = [
+      [`${direct}.$KV.${BUCKETS.duties}.one`, ""],
+      [direct, JSON.stringify({ last_by_subj: `$KV.${BUCKETS.duties}.one`, no_hdr: true })],
+      [`$JS.API.STREAM.MSG.GET.KV_${BUCKETS.duties}`, JSON.stringify({ last_by_subj: `$KV.${BUCKETS.duties}.one` })],
+      [`$JS.API.CONSUMER.MSG.NEXT.${EVENTS}.p_x`, "1"],
+      [SUBJECTS.event("two", "p_x"), words],
+    ] as const;
+    for (const n of [1, 2, 3, 4]) await two.queue(EVENTS).append(SUBJECTS.event("two", "p_x"), words, `forged-${n}`);
+    for (const reply of [SUBJECTS.release, SUBJECTS.audit("one"), "_INBOX_two.seen"])
+      for (const [subject, text] of asks) raw.publish(subject, text, { reply });
+    // The server has sent them: those to its own inbox have come. The first two it may not ask for.
+    await expect.poll(() => came.length, { timeout: 5_000 }).toBe(3);
+    expect(came).toContain(words);
+    expect(refused).toBe(6);
+    boss.publish(SUBJECTS.release, "by the operator");
+    await expect.poll(() => heard).toContain("by the operator");
+    expect(heard.filter((text) => parsed(quarantineNews, text) || parsed(controlRequest, text) || parsed(here, text))).toEqual([]);
+    // In the log, and in nobody's name.
+    const log = boss.log(LOGS.audit);
+    await expect.poll(() => log.next(2)).toBeDefined();
+    expect(await Array.fromAsync(new AuditReader(log).lines())).toEqual([]);
+    off();
+  });
+
+  it("a host neither makes nor empties a queue, a log or a consumer, and takes from no other log", async () => {
+    const forbidden = { code: "ERR_FLEET_FORBIDDEN" };
+    await expect(one.makeQueue(EVENTS, [SUBJECTS.event("*", "*")], 1)).rejects.toMatchObject(forbidden);
+    await expect(one.queue(EVENTS).makeConsumer("p_own", SUBJECTS.event("*", "p_own"))).rejects.toMatchObject(forbidden);
+    await expect(one.queue(EVENTS).backlogs()).rejects.toMatchObject(forbidden);
+    await expect(one.queue(LOGS.audit).take("p_x", 100)).rejects.toMatchObject(forbidden);
+    await expect(one.queue(EVENTS).append(SUBJECTS.event("two", "p_x"), "{}", "as two")).rejects.toMatchObject(forbidden);
+    await expect(one.log(LOGS.dead).delete(1)).rejects.toMatchObject(forbidden);
+    for (const verb of ["PURGE", "DELETE", "UPDATE", "MSG.DELETE", "MSG.GET", "INFO"])
+      await expect(one.request(`$JS.API.STREAM.${verb}.${EVENTS}`, "{}", 2_000)).rejects.toMatchObject(forbidden);
+    for (const subject of [`CONSUMER.DELETE.${EVENTS}.p_x`, `CONSUMER.PAUSE.${EVENTS}.p_x`, `CONSUMER.DURABLE.CREATE.${EVENTS}.p_y`])
+      await expect(one.request(`$JS.API.${subject}`, "{}", 2_000)).rejects.toMatchObject(forbidden);
+    // Another tenant's servers know nothing of it.
+    await expect(strangersHost.queue(EVENTS).take("p_x", 100)).rejects.toMatchObject({ code: "ERR_FLEET_NOBODY" });
   });
 
   it("a server that dies settles what waits for it, and its return is noticed", async () => {

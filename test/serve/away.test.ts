@@ -35,6 +35,21 @@ describe("a host that is away", () => {
     });
   });
 
+  // The host does so every second, to see whether the program has anything left to do.
+  it("ref and unref leave no listener behind on a connection that has ended", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", onWarning);
+    for (let n = 0; n < 30; n++) {
+      host.unref();
+      host.ref();
+    }
+    // Node emits a warning in a later turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   it("a required plugin's hooks block, what nobody listened to and observe hooks pass, and each says so", async () => {
     expect(await host.run("message_sending", { to: "me", content: "x" }, { channelId: "c" })).toMatchObject({
       decision: "cancel",

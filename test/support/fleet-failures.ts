@@ -13,7 +13,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openHost } from "creel";
 import type { Host, PluginSpec } from "creel";
+import { Operator } from "../../src/fleet/control/operator.ts";
 import { makeSigningKey } from "../../src/fleet/control/signature.ts";
+import { connectNats } from "../../src/fleet/nats.ts";
 import type { FleetSettings } from "../../src/fleet/settings.ts";
 import { KeptEvents, teller, TELLERS } from "./kept-events.ts";
 import type { EventFigures } from "./kept-events.ts";
@@ -70,6 +72,10 @@ export interface Attack {
   readonly gates: number;
   readonly everyMs: number;
   readonly holdMs: number;
+  /** With each gate; 1 unless set. */
+  readonly events?: number;
+  /** For so long events may take to arrive, after the last gate. */
+  readonly settleMs?: number;
   /** What fails, while gates are made. */
   readonly fail: () => Promise<void>;
   /** Mends it, so that events that a dead host has kept can be delivered. */
@@ -81,6 +87,8 @@ export interface Attack {
 export interface FleetOptions {
   /** By how much the clocks of hosts are off. */
   readonly skewMs?: Readonly<Record<string, number>>;
+  /** The way of durable events. */
+  readonly through?: "outbox" | "jetstream";
 }
 
 export interface HostMore {
@@ -88,6 +96,7 @@ export interface HostMore {
   /** Its audit log is written. */
   readonly hasAudit?: boolean;
   readonly durable?: readonly string[];
+  readonly through?: "outbox" | "jetstream";
   readonly skewMs?: number;
 }
 
@@ -152,8 +161,14 @@ export class Fleet implements AsyncDisposable {
   async #start(): Promise<void> {
     this.events = await KeptEvents.start();
     this.#open.push(this.events);
-    this.nats = await Nats.start({ acme: [...this.#hostKeys, this.#gatewayKeys] });
+    const boss = keysOf("boss", "operator");
+    this.nats = await Nats.start({ acme: [...this.#hostKeys, this.#gatewayKeys, boss] });
     this.#open.push(this.nats);
+    if (this.#options.through === "jetstream") {
+      await using operator = await Operator.listen(await connectNats(this.nats.accessOf(boss)));
+      await operator.events.make(1);
+      await operator.events.makeConsumers([guard(""), ...tellers("")].map(({ id }) => id!));
+    }
     await Promise.all(this.#hostKeys.map(({ member }) => this.startHost(member.name)));
     this.proxy = await this.#proxied();
     const credentials = join(this.#root, "gate.nk");
@@ -182,7 +197,7 @@ export class Fleet implements AsyncDisposable {
       auditDays: undefined,
     };
     const skewMs = this.#options.skewMs?.[name] ?? 0;
-    const more = { durable: ["session:end"], skewMs };
+    const more = { durable: ["session:end"], skewMs, ...(this.#options.through && { through: this.#options.through }) };
     const { origin } = this.events;
     this.#children.set(name, await startHostProcess(join(this.#root, name), settings, [guard(origin), ...tellers(origin)], more));
   }
@@ -206,7 +221,7 @@ export class Fleet implements AsyncDisposable {
 
   /** So many gates, one every few milliseconds, each of a session, and with each an event; what fails meanwhile is up to the caller. */
   async attack(attack: Attack): Promise<Figures> {
-    const { failure, gates, everyMs, holdMs, fail, mend, gateway = this.gateway } = attack;
+    const { failure, gates, everyMs, holdMs, events: perGate = 1, settleMs = SETTLE_MS, fail, mend, gateway = this.gateway } = attack;
     let [wronglyAllowed, wronglyBlocked, rejected, byPolicy, second, slowestMs] = [0, 0, 0, 0, 0, 0];
     const from = this.events.count;
     const one = async (n: number): Promise<void> => {
@@ -230,12 +245,12 @@ export class Fleet implements AsyncDisposable {
     const all: Promise<void>[] = [];
     for (let n = 0; n < gates; n++) {
       all.push(one(n));
-      this.events.emit(gateway);
+      for (let event = 0; event < perGate; event++) this.events.emit(gateway);
       if (everyMs > 0) await sleep(everyMs);
     }
     await Promise.all([...all, failing]);
     await mend?.();
-    const events = await this.events.figures(from, SETTLE_MS);
+    const events = await this.events.figures(from, settleMs);
     const figures = { wronglyAllowed, rejected, byPolicy, wronglyBlocked, second, slowestMs: Math.round(slowestMs) };
     return { failure, gates, ...figures, ...events };
   }

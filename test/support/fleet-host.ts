@@ -14,6 +14,7 @@ const input = JSON.parse(process.argv[2]!) as {
   isolation?: "thread" | "process";
   hasAudit?: boolean;
   durable?: string[];
+  through?: "outbox" | "jetstream";
   skewMs?: number;
 };
 if (input.skewMs) {
@@ -21,7 +22,15 @@ if (input.skewMs) {
   Date.now = () => now() + input.skewMs!;
 }
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const { name, servers, operators } = input.settings;
 const config = {
+  fleet: {
+    name,
+    servers: [...servers],
+    operators: [...operators],
+    credentials: "unread",
+    durable: { through: input.through ?? ("outbox" as const) },
+  },
   stateDir: input.stateDir,
   sandbox: { spare: false, walls: "none" as const },
   audit: { enabled: input.hasAudit ?? false },

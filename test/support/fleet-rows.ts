@@ -130,6 +130,31 @@ export const ROWS: readonly Row[] = [
     }),
 ];
 
+/** On a fleet of three hosts whose durable events go through the servers. */
+export const SERVER_ROWS: readonly Row[] = [
+  (fleet) =>
+    fleet.attack({
+      failure: "events through the servers: two hosts and the server killed",
+      gates: 210,
+      everyMs: 20,
+      holdMs: 20,
+      events: 5,
+      // The gateway has them kept one after the other.
+      settleMs: 120_000,
+      fail: async () => {
+        await sleep(500);
+        await fleet.kill("one");
+        await sleep(1_000);
+        await fleet.nats.kill();
+        await sleep(500);
+        await fleet.nats.restart();
+        await fleet.startHost("one");
+        await fleet.kill("two");
+      },
+      mend: () => fleet.startHost("two"),
+    }),
+];
+
 /** On a fleet of two hosts whose clocks are an hour ahead and behind. */
 export const SKEWED_ROWS: readonly Row[] = [
   (fleet) => fleet.attack({ failure: "clocks ± 1 h", gates: 60, everyMs: 10, holdMs: 50, fail: async () => {} }),

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginSpec } from "creel";
+import type { CreelConfig } from "../../src/protocol/config/config.ts";
 import { openState } from "../../src/state/state.ts";
 import type { State } from "../../src/state/state.ts";
 import { Member } from "../../src/fleet/member.ts";
@@ -32,10 +33,12 @@ export async function fleetHost(
   state = stateFolder(),
   plugins: PluginSpec[] = [],
   causes?: string,
+  more: Pick<CreelConfig, "hooks"> = {},
 ): Promise<FleetHost> {
   const { name, servers, operators } = settings;
-  const fleet = { name, servers: [...servers], operators: [...operators], credentials: "unread", causes };
-  const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false }, fleet };
+  const durable = { through: settings.isRelayed ? ("jetstream" as const) : ("outbox" as const) };
+  const fleet = { name, servers: [...servers], operators: [...operators], credentials: "unread", causes, durable };
+  const config = { stateDir: state.dir, sandbox: { spare: false, walls: "none" as const }, audit: { enabled: false }, fleet, ...more };
   const { logger, lines } = recorder();
   const host = await served({ config, logger, plugins, isFleet: true });
   const member = await Member.join({ settings, served: host, state, config, creel: "0.0.0", logger });

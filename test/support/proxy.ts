@@ -23,6 +23,8 @@ export class Proxy implements Disposable {
         [outer, inner],
       ] as const) {
         proxy.#pairs.add(from);
+        // As the client does: the proxy would hold back small messages, 40 ms each.
+        from.setNoDelay(true);
         from.on("data", (chunk) => proxy.#isHole || to.write(chunk));
         from.on("error", () => {});
         from.on("close", () => {

@@ -4,12 +4,15 @@ import type { Terminal } from "../ui/terminal.ts";
 import { escaped, printableJson } from "../ui/text.ts";
 import type { DeadLetter } from "./dead-letters.ts";
 
-export function deadPage(letters: readonly DeadLetter[], out: Terminal): void {
-  const columns = ["id", "plugin", "hook", "attempts", "given up", "why"].map((head) => ({ head }));
-  const rows = letters.map(({ id, plugin, hook, attempts, diedAt, status, why }) => [
-    id,
+/** `host`: which has given it up, in a fleet. */
+export function deadPage(letters: readonly (DeadLetter & { readonly host?: string })[], out: Terminal): void {
+  const hasHosts = letters.some(({ host }) => host !== undefined);
+  const columns = ["id", ...(hasHosts ? ["host"] : []), "plugin", "hook", "attempts", "given up", "why"].map((head) => ({ head }));
+  const rows = letters.map(({ id, host, plugin, hook, attempts, diedAt, status, why }) => [
+    escaped(id),
+    ...(hasHosts ? [host ?? ""] : []),
     escaped(plugin),
-    hook,
+    escaped(hook),
     String(attempts),
     diedAt,
     escaped(`${status}: ${why}`),

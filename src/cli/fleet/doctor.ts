@@ -1,7 +1,8 @@
 /** Examines a fleet for `creel fleet doctor`: the servers, the lock, and whether its hosts agree. Changes nothing. */
 import type { Operator } from "../../fleet/control/operator.ts";
 import type { FleetSettings } from "../../fleet/settings.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
+import { consumerOf, EVENTS, SUBJECTS } from "../../fleet/subjects.ts";
+import type { CreelError, ErrorCode } from "../../protocol/errors.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { broken, ok, warn } from "../doctor/check.ts";
 import type { Check } from "../doctor/check.ts";
@@ -35,6 +36,15 @@ export async function examineFleet(operator: Operator, settings: FleetSettings):
           'run "creel fleet push"; servers with an older accounts.conf need the rights that "creel fleet keys" writes',
         ),
   );
+  if (!(await operator.hasNarrowReads()))
+    checks.push(
+      warn(
+        "fleet",
+        "the servers' accounts.conf is of an earlier version: with a stolen key of a host, the servers can be made to send orders in an operator's name",
+        'take over the rights that "creel fleet keys" writes, and reload the servers',
+      ),
+    );
+  if (settings.isRelayed) checks.push(...(await eventChecks(operator)));
   checks.push(
     hosts.length > 0
       ? ok("fleet", `${hosts.length} hosts are there: ${hosts.map(({ host }) => host).join(", ")}`)
@@ -102,6 +112,59 @@ async function replicaCheck(operator: Operator, servers: number): Promise<Check>
         `the lock is kept on ${replicas} of ${servers} servers: if that one is lost, so is the lock`,
         `run "nats stream edit KV_creel_lock --replicas ${wanted}"`,
       );
+}
+
+/** Durable events that go through the servers. */
+async function eventChecks(operator: Operator): Promise<Check[]> {
+  const checks: Check[] = [];
+  const hosts = operator.hosts();
+  const found = await operator.events.backlogs().catch((error: CreelError) => error);
+  if (found instanceof Error && found.code === ("ERR_FLEET_FORBIDDEN" satisfies ErrorCode))
+    checks.push(
+      broken(
+        "fleet",
+        "the servers' accounts.conf is of an earlier version and gives no rights for durable events: they stay in the outbox of the host that took them",
+        'take over the rights that "creel fleet keys" writes, reload the servers, and run "creel fleet push"',
+      ),
+    );
+  else if (found instanceof Error)
+    checks.push(broken("fleet", `the servers do not say which durable events wait: ${found.message}`, found.fix));
+  else if (found === undefined)
+    checks.push(
+      broken(
+        "fleet",
+        "durable events stay in the outbox of the host that took them: the servers have no place for them",
+        'run "creel fleet push"',
+      ),
+    );
+  else {
+    const waiting = found.reduce((sum, one) => sum + one.waiting + one.unsettled, 0);
+    checks.push(ok("fleet", `${waiting} durable events wait on the servers`));
+    const listening = new Set(hosts.flatMap(({ events }) => events?.plugins ?? []).map(consumerOf));
+    for (const { consumer, waiting: none, unsettled } of found)
+      if (none + unsettled > 0 && !listening.has(consumer))
+        checks.push(
+          warn(
+            "fleet",
+            `${none + unsettled} durable events wait for ${consumer}, and no host serves that plugin`,
+            `enable or install it again; or drop them: "nats stream purge ${EVENTS} --subject '${SUBJECTS.event("*", consumer)}'"`,
+          ),
+        );
+  }
+  for (const { host, events } of hosts)
+    if (events?.why !== undefined)
+      checks.push(
+        warn("fleet", `${host} cannot pass on durable events, and keeps those that it has: ${events.why}`, 'run "creel fleet push"'),
+      );
+    else if (!events)
+      checks.push(
+        warn(
+          "fleet",
+          `${host} delivers durable events itself: its configuration does not send them through the servers`,
+          "deploy the same creel.json to all hosts",
+        ),
+      );
+  return checks;
 }
 
 /** Hosts should say the same. */

@@ -1,5 +1,8 @@
 /** Makes the fleet's lock equal to the one here, under the operator's signature, and prints a line per host. */
+import { familyOf } from "../../protocol/catalog.ts";
+import type { CreelConfig } from "../../protocol/config/config.ts";
 import { CreelError } from "../../protocol/errors.ts";
+import type { LockEntry } from "../../state/lock.ts";
 import { readKnownHosts, writeKnownHosts } from "../../fleet/control/known-hosts.ts";
 import { readPrivate } from "../../fleet/settings.ts";
 import { oneLine } from "../../text/one-line.ts";
@@ -9,6 +12,15 @@ import type { Terminal } from "../ui/terminal.ts";
 import { EXIT } from "../verb.ts";
 import { asOperator } from "./join.ts";
 
+/** Those that may hear a durable hook. */
+function durablePlugins({ hooks, plugins }: CreelConfig, installed: ReadonlyMap<string, LockEntry>): string[] {
+  const isDurable = (key: string): boolean => (hooks?.durable ?? []).some((name) => name === key || familyOf(name) === key);
+  const isAsked = (id: string): boolean => plugins?.entries?.[id]?.hooks?.durable === true;
+  return [...installed.values()]
+    .filter((entry) => isAsked(entry.id) || entry.hooks.some(({ hook }) => isDurable(hook)))
+    .map(({ id }) => id);
+}
+
 interface PushValues {
   readonly config?: string;
   readonly "state-dir"?: string;
@@ -17,7 +29,7 @@ interface PushValues {
 
 /** Gives the exit code: a host that has not followed is a failure, and so is a fleet without hosts. */
 export async function push(values: PushValues, out: Terminal, isJson = false): Promise<number> {
-  const { state } = await findProject(values);
+  const { state, config } = await findProject(values);
   await using joined = await asOperator(values.config, false);
   const { settings, operator } = joined;
   if (settings.signingKey === undefined)
@@ -30,10 +42,20 @@ export async function push(values: PushValues, out: Terminal, isJson = false): P
   const startedMs = performance.now();
   const expected = readKnownHosts(state.dir, Date.now());
   const replicas = Number(values.replicas ?? Math.min(3, settings.servers.length));
+  // First: no host may have a plugin whose events nobody could give it.
+  if (settings.isRelayed) {
+    await operator.events.make(replicas);
+    await operator.events.makeConsumers(durablePlugins(config, await state.read()));
+  }
   const pushed = await operator.push(state, settings.operators, pem, currentUser(), replicas);
   await operator.makeQuarantine(replicas);
   await operator.makeDuties(replicas);
   if (settings.auditDays !== undefined) await operator.makeAudit(replicas, settings.auditDays);
+  if (settings.isRelayed) {
+    // Plugins that hosts have beside the fleet's.
+    await operator.present();
+    await operator.events.makeConsumers(operator.hosts().flatMap(({ events }) => events?.plugins ?? []));
+  }
   if (pushed === undefined) {
     out.line(isJson ? printableJson({ serial: null, hosts: [] }) : "the fleet already has this lock");
     return EXIT.ok;

@@ -6,6 +6,7 @@ import { oneLine } from "../../text/one-line.ts";
 import type { EventLog } from "../bus.ts";
 import { auditPart, read } from "../messages.ts";
 import type { Here } from "../messages.ts";
+import { writerOf } from "../subjects.ts";
 
 export interface Shipped {
   /** Of its part in the fleet's log: reading goes on after it. */
@@ -42,7 +43,8 @@ export class AuditReader {
       const part = await this.#source.next(this.number);
       if (!part) return;
       this.number = part.number;
-      yield* this.#part(part.subject.split(".")[2]!, part.text);
+      const host = writerOf(part.subject, "audit");
+      if (host !== undefined) yield* this.#part(host, part.text);
     }
   }
 

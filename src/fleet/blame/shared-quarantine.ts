@@ -14,7 +14,7 @@ import type { CoreHost } from "../../host/host.ts";
 import type { Logger } from "../../host/report/log.ts";
 import type { Bus } from "../bus.ts";
 import { quarantineNews, read } from "../messages.ts";
-import { LOGS, SUBJECTS } from "../subjects.ts";
+import { LOGS, SUBJECTS, writerOf } from "../subjects.ts";
 
 export interface SharedQuarantineOptions {
   readonly bus: Bus;
@@ -111,8 +111,9 @@ export class SharedQuarantine {
       const news = read(quarantineNews, found.text, bus.server.maxPayload);
       if (!news) continue;
       // SECURITY: the server lets only operators release, and each host speak for itself. test/fleet/quarantine.test.ts
+      const by = writerOf(found.subject, "quarantine");
       if (found.subject === SUBJECTS.release) last.set(news.plugin, "released");
-      else if (news.entry?.state === "quarantined") last.set(news.plugin, { by: found.subject.split(".")[2]!, entry: news.entry });
+      else if (by !== undefined && news.entry?.state === "quarantined") last.set(news.plugin, { by, entry: news.entry });
     }
     for (const [plugin, news] of last) {
       if (news === "released") {

@@ -12,6 +12,7 @@ import { readStored } from "../../state/store.ts";
 import type { State } from "../../state/state.ts";
 import { AuditReader } from "../audit/reader.ts";
 import type { Bus, BusServer } from "../bus.ts";
+import { OperatorEvents } from "../events/operator-events.ts";
 import { here, read } from "../messages.ts";
 import type { Here } from "../messages.ts";
 import { BUCKETS, LOGS, SUBJECTS } from "../subjects.ts";
@@ -178,6 +179,18 @@ export class Operator implements AsyncDisposable {
     // Those that are there are asked in any case.
     const answers = await this.ask("release", { plugin });
     return kept ? [...answers, kept] : answers;
+  }
+
+  /** False: the server's accounts are of an earlier version, in which hosts read directly what hosts write. */
+  hasNarrowReads(): Promise<boolean> {
+    return this.#bus.request(`$JS.API.STREAM.MSG.GET.${LOGS.quarantine}`, JSON.stringify({ seq: 1 }), LIMITS.fleet.controlMs).then(
+      () => true,
+      (error: CreelError) => error.code !== "ERR_FLEET_FORBIDDEN",
+    );
+  }
+
+  get events(): OperatorEvents {
+    return new OperatorEvents(this.#bus);
   }
 
   audit(after: number): AuditReader {

@@ -3,23 +3,24 @@
  * is tried again after a pause, and later rows of its session wait behind it. It is given up by age, not by count; only a row that takes
  * the sandbox or a budget with it is given up after its second attempt, so that it does not cost other events their host.
  */
-import type { Call } from "../../protocol/outcome.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { RateWindow } from "../../protocol/rules/rate-window.ts";
-import { chainOf } from "../causality/recorded-chain.ts";
-import { chainOfStored } from "../causality/stored-chain.ts";
-import type { Facts, HostEvents } from "../report/events.ts";
+import type { HostEvents } from "../report/events.ts";
 import type { Logger } from "../report/log.ts";
 import type { Outbox, Waiting } from "./outbox.ts";
 import type { DeliveryRow } from "./outbox-tables.ts";
+import { GONE, isTooOld, judged, pauseAfter, tellDelivery } from "./verdict.ts";
+import type { Calls } from "./verdict.ts";
 
 export interface DeliveriesOptions {
   readonly outbox: Outbox;
   readonly events: HostEvents;
   readonly logger: Logger;
   readonly now: () => number;
-  /** Calls the plugin's handlers; "waits": it cannot be called now; "gone": it does not listen any more. */
-  deliver(row: DeliveryRow): Promise<readonly Call[] | "waits" | "gone">;
+  /** Calls the plugin's handlers. "sent": others keep the event from now on. "held": they do not take it now. */
+  deliver(row: DeliveryRow): Promise<Calls | "sent" | "held">;
+  /** Nothing is to be begun now: `resume` says when. */
+  isHeld?(): boolean;
 }
 
 /** The rows of one plugin and session, in order. */
@@ -36,8 +37,6 @@ interface Recipient {
   running: number;
   readonly told: RateWindow;
 }
-
-const FATAL: ReadonlySet<Call["status"]> = new Set(["timeout", "cpu", "memory", "crashed"]);
 
 export class Deliveries {
   readonly #options: DeliveriesOptions;
@@ -86,6 +85,15 @@ export class Deliveries {
       }
   }
 
+  /** What was held need not wait any more. */
+  resume(): void {
+    for (const [timer, line] of this.#pauses) {
+      clearTimeout(timer);
+      this.#again(timer, line);
+    }
+    for (const recipient of this.#recipients.values()) this.#pump(recipient);
+  }
+
   /** Begins nothing more. */
   stop(): void {
     this.#isOpen = false;
@@ -122,7 +130,7 @@ export class Deliveries {
   }
 
   #pump(recipient: Recipient): void {
-    while (this.#isOpen && recipient.running < LIMITS.outbox.atOnce) {
+    while (this.#isOpen && recipient.running < LIMITS.outbox.atOnce && this.#options.isHeld?.() !== true) {
       const line = recipient.ready.shift();
       if (!line) return;
       line.isBusy = true;
@@ -155,25 +163,30 @@ export class Deliveries {
   }
 
   /** Returns the pause before the next attempt; undefined: it is done or given up. */
-  async #settle(recipient: Recipient, row: DeliveryRow, calls: readonly Call[] | "waits" | "gone"): Promise<number | undefined> {
-    const { outbox, now } = this.#options;
-    const bad = calls === "waits" || calls === "gone" ? undefined : worstOf(calls);
-    const isUncounted = calls === "waits" || bad?.status === "quarantined" || (bad !== undefined && !this.#isOpen);
-    if (calls === "gone" || (bad === undefined && calls !== "waits")) {
+  async #settle(recipient: Recipient, row: DeliveryRow, calls: Calls | "sent" | "held"): Promise<number | undefined> {
+    const { outbox, now, events } = this.#options;
+    if (calls === "sent") {
       await outbox.delivered(row);
-      // Not delivered: no handler has run. Nobody waits for it any more.
-      if (calls === "gone") this.#tell(row, "dropped", "the plugin does not listen to this hook any more");
-      else this.#tell(row, "delivered");
       return undefined;
     }
-    const isFatal = bad !== undefined && !isUncounted && FATAL.has(bad.status);
-    await outbox.failed(row.seq, isUncounted, isFatal);
-    const why = bad?.error?.message ?? "the plugin does not serve";
-    const isOld = now() - row.made > LIMITS.outbox.maxAgeMs;
-    const isDeadly = isFatal && row.fatal + 1 >= LIMITS.outbox.fatalAttempts;
-    if (isOld || isDeadly) {
-      await outbox.giveUp(row.seq, { status: bad?.status ?? "waits", why, at: now() });
-      this.#tell(row, "dead", why);
+    if (calls === "held") {
+      // However long that takes: it is not given up, since no handler was asked.
+      await outbox.failed(row.seq, true, false);
+      return LIMITS.outbox.lookMs;
+    }
+    const found = judged(calls, this.#isOpen);
+    if (found.kind === "done" || found.kind === "gone") {
+      await outbox.delivered(row);
+      if (found.kind === "gone") tellDelivery(events, row, now(), "dropped", GONE);
+      else tellDelivery(events, row, now(), "delivered");
+      return undefined;
+    }
+    const { kind, status, why } = found;
+    await outbox.failed(row.seq, kind === "waits", kind === "fatal");
+    const ageMs = now() - row.made;
+    if (isTooOld(ageMs) || (kind === "fatal" && row.fatal + 1 >= LIMITS.outbox.fatalAttempts)) {
+      await outbox.giveUp(row.seq, { status, why, at: now() });
+      tellDelivery(events, row, now(), "dead", why);
       if (recipient.told.admit())
         this.#options.logger.error(
           { plugin: row.plugin, hook: row.hook, delivery: row.id, attempts: row.attempt, detail: why },
@@ -181,19 +194,9 @@ export class Deliveries {
         );
       return undefined;
     }
-    if (isUncounted) return LIMITS.outbox.lookMs;
-    this.#tell(row, "failed", why);
-    // By age, not by count: attempts that a killed gateway began say nothing about the receiver.
-    const ageMs = now() - row.made;
-    return Math.min(Math.max(LIMITS.outbox.firstPauseMs, ageMs / 2), LIMITS.outbox.longestPauseMs);
-  }
-
-  #tell({ plugin, hook, id, attempt, chain, made }: DeliveryRow, status: Facts["delivery"]["status"], why?: string): void {
-    const { events, now } = this.#options;
-    if (!events.wants("delivery")) return;
-    // Without one, the gateway emitted it.
-    const cause = chain === null ? undefined : chainOf(chainOfStored(chain, made, now(), id));
-    events.within(cause, () => events.publish("delivery", { plugin, hook, id, attempt, status, ...(why !== undefined && { why }) }));
+    if (kind === "waits") return LIMITS.outbox.lookMs;
+    tellDelivery(events, row, now(), "failed", why);
+    return pauseAfter(ageMs);
   }
 
   /** The line's first row is done. */
@@ -218,10 +221,4 @@ export class Deliveries {
     recipient.ready.push(line);
     this.#pump(recipient);
   }
-}
-
-/** A plugin may listen twice, by a hook and by its family: the event counts as delivered when both handlers are done. */
-function worstOf(calls: readonly Call[]): Call | undefined {
-  const bad = calls.filter(({ status }) => status !== "ok" && status !== "skipped" && status !== "recursion");
-  return bad.find(({ status }) => FATAL.has(status)) ?? bad.find(({ status }) => status === "failed") ?? bad[0];
 }

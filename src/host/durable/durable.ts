@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { AnyHook } from "../../protocol/catalog.ts";
-import type { Call, Outcome } from "../../protocol/outcome.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
 import type { OutboxStats } from "../../protocol/live-report.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { Causes } from "../causality/causes.ts";
@@ -19,6 +19,9 @@ import type { RunDispatcher } from "../run-dispatcher.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Outbox } from "./outbox.ts";
 import type { DeliveryRow } from "./outbox-tables.ts";
+import { Received } from "./received.ts";
+import type { Relay, Relayed, Verdict } from "./relay.ts";
+import type { Calls, Delivery } from "./verdict.ts";
 
 export interface DurableOptions {
   readonly stateDir: string;
@@ -33,23 +36,42 @@ export interface DurableOptions {
   readonly causes: Causes;
   readonly events: HostEvents;
   readonly logger: Logger;
+  /** Servers that keep the events of this host's outbox, and give them to any host; undefined: this host delivers them. */
+  readonly relay?: Relay | undefined;
 }
 
 export class Durable {
   readonly #options: DurableOptions;
   readonly #outbox: Outbox;
   readonly #deliveries: Deliveries;
+  readonly #received: Received;
   #isClosed = false;
 
   constructor(options: DurableOptions) {
-    const { stateDir, events, logger } = options;
+    const { stateDir, hooks, events, logger, relay } = options;
     this.#options = options;
     this.#outbox = new Outbox({
       stateDir,
       onSetAside: (aside, detail) => logger.error({ aside, detail }, "the outbox was broken, it was set aside and a new one begun"),
       onFailure: (error) => logger.error({ err: error }, "the outbox cannot be read or written"),
     });
-    this.#deliveries = new Deliveries({ outbox: this.#outbox, events, logger, now: Date.now, deliver: (row) => this.#deliver(row) });
+    this.#deliveries = new Deliveries({
+      outbox: this.#outbox,
+      events,
+      logger,
+      now: Date.now,
+      deliver: (row) => (relay ? this.#relay(relay, row) : this.#deliver(row)),
+      ...(relay && { isHeld: () => relay.isHeld }),
+    });
+    this.#received = new Received({
+      hooks,
+      events,
+      logger,
+      now: () => Date.now(),
+      isOpen: () => !this.#isClosed,
+      deliver: (delivery) => this.#deliver(delivery),
+    });
+    relay?.attach(this);
     events.on("plugin", ({ plugin }) => this.#deliveries.wake(plugin));
     events.on("quarantine", ({ plugin }) => this.#deliveries.wake(plugin));
   }
@@ -61,6 +83,24 @@ export class Durable {
   /** Undefined: it cannot be read now. */
   report(): Promise<OutboxStats | undefined> {
     return this.#outbox.report().catch(() => undefined);
+  }
+
+  /** The plugins that listen to a durable hook and can be called now. */
+  listeners(): string[] {
+    const { hooks, plugins } = this.#options;
+    const ids = new Set<string>();
+    for (const [name, { kind }] of Object.entries(hooks))
+      if (kind === "observe" && this.takes(name)) for (const id of this.#recipients(name)) ids.add(id);
+    return [...ids].filter((id) => isServed(plugins.find(id)?.status));
+  }
+
+  /** An event that another host, or this one, has given to the servers. */
+  receive(event: Relayed, attempt: number): Promise<Verdict> {
+    return this.#received.receive(event, attempt);
+  }
+
+  resume(): void {
+    this.#deliveries.resume();
   }
 
   stop(): void {
@@ -142,11 +182,17 @@ export class Durable {
     return new Set(ids.has(only) ? [only] : []);
   }
 
-  async #deliver(row: DeliveryRow): Promise<readonly Call[] | "waits" | "gone"> {
+  async #relay(relay: Relay, row: DeliveryRow): Promise<Calls | "sent" | "held"> {
+    const { id, plugin, hook, session, event, context, chain, made } = row;
+    const sent = await relay.send({ id, plugin, hook, session, event, context, chain, made });
+    return sent === "large" ? this.#deliver(row) : sent;
+  }
+
+  async #deliver(row: Delivery): Promise<Calls> {
     const { hooks, plugins, registry, runs, causes } = this.#options;
     const hook = hooks[row.hook];
     const plugin = plugins.find(row.plugin);
-    if (!hook || !plugin || (plugin.status !== "ready" && plugin.status !== "asleep")) return "waits";
+    if (!hook || !plugin || !isServed(plugin.status)) return "waits";
     if (plugin.status === "asleep") await plugins.activate(plugin);
     if (plugins.find(row.plugin)?.status !== "ready") return "waits";
     const plan = registry.plan(row.hook).filter((handler) => handler.plugin.id === row.plugin);
@@ -158,6 +204,10 @@ export class Durable {
     const { calls } = await causes.within(chain, () => runs.deliver(hook, plan, prepared));
     return calls;
   }
+}
+
+function isServed(status: string | undefined): boolean {
+  return status === "ready" || status === "asleep";
 }
 
 function fieldsOf(text: string): Record<string, unknown> {

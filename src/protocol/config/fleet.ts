@@ -29,6 +29,15 @@ export const fleetConfig = z.strictObject({
     }),
     "Hosts ship their audit log to the servers, and `creel fleet audit` reads it. Without it: each host keeps its own.",
   ),
+  durable: key(
+    z.strictObject({
+      through: z.enum(["outbox", "jetstream"]).meta({
+        description:
+          "`outbox`: the host that took an event delivers it. `jetstream`: the servers keep it, and any host delivers it, in no order. [fleet.md](../guides/fleet.md#durable-events-through-the-servers)",
+      }),
+    }),
+    "Where the events of durable hooks wait. Without it: in the outbox of the host that took them.",
+  ),
   causes: key(path, "The file with the key for causes, which all hosts have: loops through several hosts then end at the depth limit."),
   signingKey: key(path, "For operators: the file with the private key that signs what is installed. Never on a host."),
 });

@@ -38,6 +38,8 @@ export class ServeLink implements HostLink {
 
   /** Whether it keeps the gateway's process alive. */
   setRef(isHeld: boolean): void {
+    // Of a socket that has ended, Node would keep a listener each time.
+    if (this.#socket.destroyed) return;
     if (isHeld) this.#socket.ref();
     else this.#socket.unref();
   }

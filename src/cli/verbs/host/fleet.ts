@@ -4,13 +4,13 @@ import { UsageError } from "../../options.ts";
 import { PROJECT_OPTIONS } from "../../plugins/options.ts";
 import { defineVerb, EXIT } from "../../verb.ts";
 
-const ACTIONS = ["keys", "list", "inspect", "release", "tail", "explain", "audit", "push", "pull", "doctor"] as const;
+const ACTIONS = ["keys", "list", "inspect", "release", "tail", "explain", "audit", "dead", "push", "pull", "doctor"] as const;
 
 export const fleet = defineVerb({
   name: "fleet",
   summary:
     "shows and changes the hosts of a fleet; creel --fleet install, update, uninstall, enable, disable and permissions change all of them",
-  takes: "<keys|list|inspect|release|tail|explain|audit|push|pull|doctor> [id]",
+  takes: "<keys|list|inspect|release|tail|explain|audit|dead|push|pull|doctor> [id]",
   options: {
     ...PROJECT_OPTIONS,
     host: { type: "string", multiple: true, value: "name", help: "keys: a host of the new fleet; audit: only of this host" },
@@ -21,7 +21,8 @@ export const fleet = defineVerb({
     replicas: { type: "string", value: "count", help: "push: on how many servers a new lock is kept (default: one per server, at most 3)" },
     after: { type: "string", value: "number", help: "audit: only what was shipped after this number" },
     fact: { type: "string", multiple: true, choices: FACT_NAMES, help: "tail: only facts of this kind" },
-    plugin: { type: "string", multiple: true, value: "id", help: "tail: only what concerns this plugin" },
+    plugin: { type: "string", multiple: true, value: "id", help: "tail, dead: only what concerns this plugin" },
+    all: { type: "boolean", help: "dead replay, dead drop: all of them" },
   },
   examples: [
     "creel fleet keys --host web-1 --host web-2 --operator ann",
@@ -30,14 +31,22 @@ export const fleet = defineVerb({
     "creel fleet inspect weather",
     "creel fleet tail --fact run",
     "creel fleet audit --after 1200",
+    "creel fleet dead show m1qiRPQiOj8f4GEi",
     "creel fleet doctor",
   ],
   prints:
-    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `repaired`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact; audit: a line per line of a host's log with `number`, `host` and `line` ([audit.md](audit.md)), or `gap` where something is missing",
+    "keys: `folder`, `files`, `operator`; list: a row per host; inspect, release, explain: a row per host with `host`, `ok`, `error`; push: `serial`, `repaired`, `tookMs`, `hosts`; pull: `serial`; doctor: `checks`, `isSound`; tail: a line per fact; dead: as `creel dead`, with `host`; audit: a line per line of a host's log with `number`, `host` and `line` ([audit.md](audit.md)), or `gap` where something is missing",
   exits: { ok: "every host did it", failed: "a host did not, or none is there; audit: something is missing" },
   async run({ values, positionals, isJson, out, err }) {
     const [word, id, extra] = positionals;
     const action = ACTIONS.find((name) => name === word);
+    if (action === "dead") {
+      const { asOperator } = await import("../../fleet/join.ts");
+      await using joined = await asOperator(values.config, false);
+      const { operator, settings } = joined;
+      const { dead } = await import("../../fleet/dead.ts");
+      return await dead({ operator, name: settings.name, words: positionals.slice(1), values, isJson, out });
+    }
     if (!action || extra !== undefined) throw new UsageError(`fleet takes one of ${ACTIONS.join(", ")}`, 'such as "creel fleet list"');
     const needsId = action === "inspect" || action === "release" || action === "explain";
     if (needsId !== (id !== undefined))
