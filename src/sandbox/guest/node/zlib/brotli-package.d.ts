@@ -12,8 +12,9 @@ declare module "brotli/dec/bit_reader.js" {
   /** Its fields are the package's own. */
   export default class BrotliBitReader {
     readonly input_: Source;
-    /** Bytes taken since `reset`, four of them ahead; how many bits of those four have been used. */
+    /** Bytes taken since `reset`, four of them ahead; these four; how many of their bits have been used. */
     readonly pos_: number;
+    readonly val_: number;
     readonly bit_pos_: number;
     /** The input gave fewer bytes than it was asked for. */
     readonly eos_: 0 | 1;

@@ -4,11 +4,10 @@
  */
 import type { TransformCallback } from "node:stream";
 import { part } from "../../boot/library.ts";
-import { Buffer } from "../buffer/buffer-class.ts";
+import { Buffer, MAX_LENGTH } from "../buffer/buffer-class.ts";
 import Stream from "../stream/stream.ts";
 import type * as Brotli from "./brotli.ts";
 import { bytesOf, within } from "./zlib-options.ts";
-import { MAX_LENGTH } from "../buffer/buffer-class.ts";
 import type { ZlibOptions } from "./zlib-options.ts";
 
 /** BROTLI_OPERATION_EMIT_METADATA. */
@@ -48,8 +47,7 @@ export class BrotliStream extends Stream.Transform {
 
   override _flush(done: TransformCallback): void {
     try {
-      const input = Buffer.concat(this.#input.splice(0)) as unknown as Uint8Array;
-      this.#output = input.length === 0 ? [] : decompressed(input, this.#limit);
+      this.#output = decompressed(Buffer.concat(this.#input.splice(0)) as unknown as Uint8Array, this.#limit);
     } catch (error) {
       done(error as Error);
       return;
@@ -73,8 +71,8 @@ export class BrotliStream extends Stream.Transform {
     done?.();
   }
 
-  flush(_kind?: unknown, done?: unknown): void {
-    const callback = typeof _kind === "function" ? _kind : done;
+  flush(kind?: unknown, done?: unknown): void {
+    const callback = typeof kind === "function" ? kind : done;
     if (typeof callback === "function") this.write(Buffer.alloc(0), callback as never);
   }
 

@@ -39,6 +39,12 @@ class Input implements Source {
     return this.#readerStart + taken - 4 + Math.ceil(bits / 8) > this.#bytes.length;
   }
 
+  /** Are the bits of the last byte zero that are not used? Text that is not Brotli may look like no data at all. */
+  get isPadded(): boolean {
+    const { val_: value, bit_pos_: bits } = this.#reader!;
+    return ((value >>> bits) & ((1 << (-bits & 7)) - 1)) === 0;
+  }
+
   checkEnd(): void {
     if (this.isPastEnd) throw endOfFile();
   }
@@ -74,6 +80,7 @@ export function decompressed(bytes: Uint8Array, maxOutputLength: number): Uint8A
   try {
     BrotliDecompress(input, output);
     input.checkEnd();
+    if (!input.isPadded) throw new Error("wrong padding");
   } catch (error) {
     if (error instanceof RangeError) throw error;
     if (input.isPastEnd || /not enough bytes|bit_end_pos_|end of input/.test((error as Error).message)) throw endOfFile();
