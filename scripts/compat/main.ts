@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual, parseArgs, promisify } from "node:util";
 import { openHost } from "../../src/sdk/open-host.ts";
 import { absentOf, QUIET } from "./absent.ts";
+import type { Expected } from "./answers.ts";
 import { compatPage, STATUSES } from "./page.ts";
 import type { Result, Results } from "./page.ts";
 import { tryPlugin } from "./plugins.ts";
@@ -51,6 +52,8 @@ const list = JSON.parse(readFileSync(join(HERE, "list.json"), "utf8")) as List;
 const before: Results = existsSync(RESULTS)
   ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results)
   : { plugins: {}, repositories: {}, packages: {} };
+/** What each plugin's own source says; record.ts writes it. */
+const expected = JSON.parse(readFileSync(join(HERE, "expected.json"), "utf8")) as Record<string, Expected>;
 const workspace = options.workspace ?? mkdtempSync(join(tmpdir(), "creel-compat-"));
 mkdirSync(workspace, { recursive: true });
 const only = options.only?.split(",");
@@ -64,13 +67,18 @@ let worse = 0;
 try {
   const packages = wanted(list.packages);
   await tryAll("packages", packages, tryPackage, packages.length > 0 ? await downloaded() : workspace);
-  await tryAll("plugins", wanted(list.plugins), ({ name, version }, root) => tryPlugin(`${name}@${version}`, root), workspace);
+  await tryAll(
+    "plugins",
+    wanted(list.plugins),
+    ({ name, version }, root) => tryPlugin(`${name}@${version}`, root, expected[name]),
+    workspace,
+  );
   const { checkouts } = options;
   if (checkouts !== undefined)
     await tryAll(
       "repositories",
       wanted(list.repositories),
-      ({ name }, root) => tryPlugin(join(checkouts, name.replace("/", "+")), root),
+      ({ name }, root) => tryPlugin(join(checkouts, name.replace("/", "+")), root, expected[name]),
       workspace,
     );
   for (const [kind, found] of Object.entries(results)) {
@@ -118,14 +126,20 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
       // At once: a pass over all of them takes long, and may be ended.
       if (options.update) write();
       const last = before[kind][one.name];
-      const isWorse = last !== undefined && STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status);
+      const isWorse =
+        last !== undefined && (STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status) || differing(found) > differing(last));
       if (isWorse) worse += 1;
       console.log(
-        `${found.status.padEnd(8)} ${one.name}@${one.version}${found.why ? `: ${found.why}` : ""}${isWorse ? ` (was ${last.status})` : ""}`,
+        `${found.status.padEnd(8)} ${one.name}@${one.version}${found.why ? `: ${found.why}` : ""}${isWorse ? ` (was ${last.status}${last.answers ? `, ${last.answers.same} of ${last.answers.of}` : ""})` : ""}`,
       );
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+/** How many of its answers are not as its source says. One that has been refused was not compared. */
+function differing({ answers }: Omit<Result, "version">): number {
+  return answers === undefined ? 0 : answers.of - answers.same;
 }
 
 /** npm names the address of the registry that this machine happens to use: the package alone is what was found out. */

@@ -8,6 +8,8 @@ export interface Result {
   readonly version: string;
   readonly status: (typeof STATUSES)[number];
   readonly why?: string;
+  /** Of what it declares and answers: how much is as its own source says, where Node runs it. */
+  readonly answers?: { readonly same: number; readonly of: number };
   /** The day on which it was tried. Absent: with commit 79d46c2 or soon after, before it was noted. */
   readonly at?: string;
 }

@@ -1,7 +1,10 @@
 /** Parts of the package brotli that it does not export; scripts/guest-build/thin.ts finds them. */
 declare module "brotli/dec/decode.js" {
   import type { Source } from "brotli/dec/bit_reader.js";
-  export function BrotliDecompress(input: Source, output: { buffer: { length: number }; write(window: Uint8Array, count: number): void }): void;
+  export function BrotliDecompress(
+    input: Source,
+    output: { buffer: { length: number }; write(window: Uint8Array, count: number): void },
+  ): void;
 }
 
 declare module "brotli/dec/bit_reader.js" {

@@ -20,8 +20,7 @@ function maxOutputLength(options: ZlibOptions = {}): number {
   return within(options.maxOutputLength, "options.maxOutputLength", 1, MAX_LENGTH, MAX_LENGTH);
 }
 
-const decompressed: typeof Brotli.decompressed = (bytes, limit) =>
-  (part("node/zlib/brotli") as typeof Brotli).decompressed(bytes, limit);
+const decompressed: typeof Brotli.decompressed = (bytes, limit) => (part("node/zlib/brotli") as typeof Brotli).decompressed(bytes, limit);
 
 export class BrotliStream extends Stream.Transform {
   bytesWritten = 0;
