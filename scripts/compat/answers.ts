@@ -14,6 +14,8 @@ export interface Answer {
   readonly decision?: string;
   readonly reason?: unknown;
   readonly result?: unknown;
+  /** It asks the user first, with this title. Nobody answers here, so that alone is compared. */
+  readonly asks?: string;
 }
 
 export interface Expected {
@@ -32,6 +34,8 @@ const MORE: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
     { toolName: "exec", params: { command: "rm -rf / --no-preserve-root" }, runId: "run-1", toolCallId: "call-1" },
     { toolName: "read", params: { path: "/home/user/.ssh/id_rsa" }, runId: "run-1", toolCallId: "call-2" },
     { toolName: "web_fetch", params: { url: "https://example.com/?key=sk-ant-api03-abcdefghijklmnopqrstuvwxyz" }, runId: "run-1" },
+    // Of @openclaw/kitchen-sink.
+    { toolName: "kitchen_sink_text", params: { prompt: "block this" } },
   ],
   after_tool_call: [
     { toolName: "exec", params: { command: "ls" }, result: { content: [{ type: "text", text: "a.txt" }] }, runId: "run-1" },
@@ -72,19 +76,24 @@ export function hookNamed(hook: string): AnyHook | undefined {
 export function answerOf(hook: string, handlers: readonly { readonly returned?: unknown; readonly threw?: string }[]): Answer {
   const about = hookNamed(hook)!;
   if (handlers.some(({ threw }) => threw !== undefined)) return { failed: true };
-  if (about.kind === "observe") return {};
+  if (!hasResult(about)) return {};
   const given = handlers.flatMap(({ returned }) => (isFields(returned) ? [returned] : []));
   const fields: Record<string, unknown> = Object.fromEntries(given.flatMap((one) => Object.entries(one)));
   const { terminal } = about;
   const isEnd = (one: Record<string, unknown>): boolean =>
     terminal !== undefined && (terminal.equals === undefined ? one[terminal.field] === true : one[terminal.field] === terminal.equals);
   const end = given.find(isEnd);
+  const request = fields["requireApproval"];
+  if (!end && isFields(request)) return plain({ asks: String(request["title"]) });
   const kept = Object.entries(end ?? fields).filter(([name, value]) => value !== undefined && (isOpen(about) || name in about.merge));
   return plain({
     ...(end && { decision: terminal!.decision, ...(terminal!.reason !== undefined && { reason: end[terminal!.reason] }) }),
     ...(kept.length > 0 && { result: Object.fromEntries(kept) }),
   });
 }
+
+/** Does the host make one result of what handlers return? Of others it keeps each, or nothing. */
+export const hasResult = (about: AnyHook): boolean => Object.keys(about.merge).length > 0;
 
 /** Hooks whose results have any fields. */
 const isOpen = (about: AnyHook): boolean => "*" in about.merge;
@@ -94,13 +103,16 @@ const isFields = (value: unknown): value is Record<string, unknown> => typeof va
 /** Does the run say what is expected? Fields that nobody expects are nobody's business: the host adds some. */
 export function isAsExpected(expected: Answer, found: Answer): boolean {
   if (expected.failed || found.failed) return expected.failed === found.failed;
+  if (expected.asks !== undefined || found.asks !== undefined) return expected.asks === found.asks;
   if (expected.decision !== undefined && expected.decision !== found.decision) return false;
   if (expected.decision === undefined && found.decision !== undefined) return false;
   if (expected.reason !== undefined && !isDeepStrictEqual(expected.reason, found.reason)) return false;
-  if (expected.result === undefined) return found.result === undefined;
+  if (expected.result === undefined) return found.result === undefined || isEmpty(found.result);
   const result = (found.result ?? {}) as Record<string, unknown>;
   return Object.entries(expected.result as Record<string, unknown>).every(([name, value]) => isDeepStrictEqual(value, result[name]));
 }
+
+const isEmpty = (result: unknown): boolean => isFields(result) && Object.keys(result).length === 0;
 
 const LONG = 400;
 

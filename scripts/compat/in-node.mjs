@@ -25,7 +25,7 @@ const handlers = [];
 const declares = { tools: [], commands: [], methods: [], services: [] };
 const services = [];
 const on = (hook, handler, options) => handlers.push({ hook, handler, priority: options?.priority ?? 0 });
-const named = (kind, name) => typeof name === "string" && declares[kind].push(name);
+const named = (kind, name) => typeof name === "string" && !declares[kind].includes(name) && declares[kind].push(name);
 
 const members = {
   ...facts,
@@ -36,11 +36,10 @@ const members = {
     for (const hook of [hooks].flat())
       on(hook, (event, context) => handler({ ...event, timestamp: new Date(event.timestamp ?? 0) }, context), options);
   },
-  registerTool: (tool, options) => {
+  registerTool: (tool) => {
     let one = tool;
     if (typeof tool === "function") one = tool({ config: {}, pluginConfig: facts.pluginConfig, logger });
-    for (const each of [one].flat()) named("tools", each?.name);
-    if (one === null || one === undefined) for (const name of options?.names ?? [options?.name]) named("tools", name);
+    for (const each of [one].flat()) if (typeof each?.execute === "function") named("tools", each.name);
   },
   registerCommand: (command) => named("commands", command?.name),
   registerGatewayMethod: (name) => named("methods", name),
@@ -51,11 +50,21 @@ const members = {
   resolvePath: (path) => path.replace(/^~(?=\/|$)/, process.env.HOME),
   runtime: watched({
     version: "2026.9.6",
-    config: watched({ current: () => ({}), loadConfig: () => ({}) }),
+    config: watched({ current: () => facts.config, loadConfig: () => facts.config }),
     logging: watched({ shouldLogVerbose: () => false, getChildLogger: () => logger }),
     state: watched({ resolveStateDir: () => `${process.env.HOME}/.openclaw` }),
     events: watched({ onAgentEvent: () => quiet }),
   }),
+  session: watched({
+    get: async () => undefined,
+    patch: async () => undefined,
+    state: watched({}),
+    workflow: watched({ enqueueNextTurnInjection: quiet }),
+    controls: watched({}),
+  }),
+  agent: watched({ events: watched({ emitAgentEvent: quiet, registerAgentEventSubscription: quiet }) }),
+  lifecycle: watched({}),
+  runContext: watched({ setRunContext: quiet, getRunContext: quiet, clearRunContext: quiet }),
   ...Object.fromEntries(
     ["setRunContext", "getRunContext", "clearRunContext", "emitAgentEvent", "enqueueNextTurnInjection"].map((name) => [name, quiet]),
   ),
@@ -72,7 +81,8 @@ function load(name) {
   const plain = name.startsWith(STUB) ? name.slice(STUB.length) : name;
   // This release of OpenClaw has no module of this name any more; what older plugins take from it is in these.
   if (plain === "openclaw/plugin-sdk") return { ...require(`${plain}/core`), ...require(`${plain}/plugin-entry`) };
-  return require(plain);
+  // Creel's bundles take zod from the SDK.
+  return require(plain === "openclaw/plugin-sdk/zod" ? "zod" : plain);
 }
 
 const waited = (work, ms) => Promise.race([work, new Promise((_, reject) => setTimeout(() => reject(new Error("took too long")), ms))]);

@@ -1,7 +1,7 @@
 /**
  * `npm run compat`: installs the public plugins and packages of list.json at their pinned versions, makes each do
  * something real inside the sandbox, and prints full, reduced or refused with the reason. Fails if one has become worse
- * than results.json says; `--update` writes results.json and the page in docs. `--only <names>` tries these, in their order. Runs no
+ * than results.json says; `--update` writes results.json and the page in docs. `--only <names>` tries these, in their order, `--at-once <n>` so many side by side. Runs no
  * script of a package. `--workspace <folder>` keeps what npm downloads for the next time. `--checkouts <folder>` tries
  * the repositories of the list, too, which lie there as `owner+name` at their commits.
  */
@@ -39,14 +39,19 @@ interface List {
 const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "results.json");
 const PAGE = join(HERE, "../../docs/reference/compatibility.md");
-const AT_ONCE = 2;
 const AT = new Date().toISOString().slice(0, 10);
 /** What a machine with too much to do says, and not the plugin: tried again, this often. */
 const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded|took more than \d+ ms/;
 const TRIES = 4;
 
 const { values: options } = parseArgs({
-  options: { update: { type: "boolean" }, only: { type: "string" }, workspace: { type: "string" }, checkouts: { type: "string" } },
+  options: {
+    update: { type: "boolean" },
+    only: { type: "string" },
+    workspace: { type: "string" },
+    checkouts: { type: "string" },
+    "at-once": { type: "string", default: "2" },
+  },
 });
 const list = JSON.parse(readFileSync(join(HERE, "list.json"), "utf8")) as List;
 const before: Results = existsSync(RESULTS)
@@ -134,7 +139,7 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
       );
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: Number(options["at-once"]) }, worker));
 }
 
 /** How many of its answers are not as its source says. One that has been refused was not compared. */

@@ -13,7 +13,7 @@ import { openHost } from "../../src/sdk/open-host.ts";
 import { bundleOf } from "../../src/state/bundle-files.ts";
 import { openState } from "../../src/state/state.ts";
 import { absentOf, QUIET } from "./absent.ts";
-import { eventsOf, hookNamed, isAsExpected, plain } from "./answers.ts";
+import { eventsOf, hasResult, hookNamed, isAsExpected, plain } from "./answers.ts";
 import type { Answer, Expected } from "./answers.ts";
 import type { Result } from "./page.ts";
 
@@ -76,7 +76,8 @@ export function tryPlugin(source: string, root: string, expected: Expected | und
       if (!isSame) differing.push(what);
     };
     if (expected) for (const [kind, names] of Object.entries(expected.declares)) compare(kind, same(names, declared(host)[kind] ?? []));
-    const names = [...new Set(hooks.map(({ hook }) => hook))].toSorted();
+    // This one is ours: it is behind `onAgentEvent`.
+    const names = [...new Set(hooks.map(({ hook }) => hook))].filter((hook) => hook !== "agent:event").toSorted();
     if (expected) compare("hooks", same(Object.keys(expected.hooks), names));
     for (const hook of names) {
       const wanted = expected?.hooks[hook];
@@ -113,7 +114,7 @@ function declared(host: Host): Readonly<Record<string, readonly string[]>> {
 
 async function answerTo(host: Host, hook: string, event: object, context: object): Promise<{ answer: Answer; faults: string[] }> {
   const about = hookNamed(hook)!;
-  const { decision, reason, result, calls }: Outcome<unknown, Decision> =
+  const { decision, reason, result, calls, approval }: Outcome<unknown, Decision> =
     about.kind === "sync"
       ? host.runSync(hook as never, event as never, context as never)
       : await host.run(hook as never, event as never, context as never);
@@ -121,8 +122,9 @@ async function answerTo(host: Host, hook: string, event: object, context: object
   const isEnd = about.terminal !== undefined && decision !== "pass";
   const answer: Answer = {
     ...(faults.length > 0 && { failed: true }),
+    ...(approval && { asks: approval.requests[0]!.title }),
     ...(isEnd && { decision, reason }),
-    ...(about.kind !== "observe" && result !== undefined && { result }),
+    ...(hasResult(about) && result !== undefined && { result }),
   };
   return { answer: plain(answer), faults };
 }

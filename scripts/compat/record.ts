@@ -78,7 +78,7 @@ function recorded(source: string): Promise<Said> {
     const { error, hooks } = host.inspect(id);
     if (error) throw error;
     const events = Object.fromEntries(hooks.map(({ hook }) => [hook, eventsOf(hook)]));
-    const facts = { id, name: id, pluginConfig: config, config: {} };
+    const facts = { id, name: id, pluginConfig: config, config: { agents: { defaults: {} } } };
     const child = spawn("unshare", [...UNSHARE, process.execPath, join(HERE, "in-node.mjs")], { timeout: 120_000 });
     child.stdin.end(JSON.stringify({ code, own, facts, events, sdk }));
     const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
