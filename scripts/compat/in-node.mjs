@@ -89,25 +89,26 @@ const waited = (work, ms) => Promise.race([work, new Promise((_, reject) => setT
 
 async function main() {
   const module = { exports: {} };
+  // oxlint-disable-next-line typescript/no-implied-eval -- the bundle is the body of a CommonJS module
   new Function("exports", "module", "require", code)(module.exports, module, load);
   let plugin = module.exports;
   for (let depth = 0; depth < 3 && plugin?.default && !(depth > 0 && (plugin.register ?? plugin.activate)); depth++)
     plugin = plugin.default;
   const api = watched(members);
   await waited(typeof plugin === "function" ? plugin(api) : (plugin.register ?? plugin.activate).call(plugin, api), 10_000);
-  const context = { config: {}, stateDir: `${process.env.HOME}/.openclaw`, logger };
+  const surroundings = { config: facts.config, stateDir: `${process.env.HOME}/.openclaw`, logger };
   for (const service of services)
     await waited(
-      Promise.resolve().then(() => service?.start?.(context)),
+      Promise.resolve().then(() => service?.start?.(surroundings)),
       3_000,
     ).catch(quiet);
   const hooks = {};
-  for (const hook of [...new Set(handlers.map((one) => one.hook))].sort()) {
+  for (const hook of [...new Set(handlers.map((one) => one.hook))].toSorted((a, b) => (a < b ? -1 : 1))) {
     if (!(hook in events)) continue;
     hooks[hook] = [];
     for (const given of events[hook]) {
       const said = [];
-      for (const { handler } of handlers.filter((one) => one.hook === hook).sort((a, b) => b.priority - a.priority)) {
+      for (const { handler } of handlers.filter((one) => one.hook === hook).toSorted((a, b) => b.priority - a.priority)) {
         const { event, context } = structuredClone(given);
         try {
           const returned = await waited(handler(event, context), 8_000);

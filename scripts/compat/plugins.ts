@@ -8,7 +8,7 @@ import { install } from "../../src/install/install.ts";
 import { configSchemaOf } from "../../src/install/manifest/config-schema.ts";
 import { sampleConfigs } from "../../src/install/review/sample-config.ts";
 import type { Host } from "../../src/host/host-api.ts";
-import type { Decision, Outcome } from "../../src/protocol/outcome.ts";
+import type { Outcome } from "../../src/protocol/outcome.ts";
 import { openHost } from "../../src/sdk/open-host.ts";
 import { bundleOf } from "../../src/state/bundle-files.ts";
 import { openState } from "../../src/state/state.ts";
@@ -24,6 +24,8 @@ export interface Installed {
   readonly host: Host;
   /** The bundle, and what `api.pluginConfig` is. */
   readonly code: string;
+  /** The tools that its manifest allows it, as in OpenClaw. */
+  readonly contracted: readonly string[] | undefined;
   /** Its own files, as its cell gets them. */
   readonly own: string;
   readonly config: Record<string, unknown>;
@@ -46,7 +48,8 @@ export async function withInstalled<T>(source: string, root: string, use: (insta
     // As the review was made: one that needs configuration has sample values.
     const loaded = await state.loadEntry(entry!);
     const needsConfiguration = review.remarks.some((remark) => remark.startsWith("it needs configuration"));
-    const schema = configSchemaOf(loaded.manifest as Record<string, unknown>);
+    const manifest = loaded.manifest as Record<string, unknown> & { contracts?: { tools?: string[] } };
+    const schema = configSchemaOf(manifest);
     const [config = {}] = needsConfiguration ? sampleConfigs(schema, {}).toReversed() : [];
     await using host = await openHost({
       lanes: 1,
@@ -58,7 +61,15 @@ export async function withInstalled<T>(source: string, root: string, use: (insta
         plugins: { load: { lazy: false }, entries: { [review.id]: { hooks: HOOKS, config } } },
       },
     });
-    return await use({ id: review.id, host, code: loaded.code, own: bundleOf(loaded).own, config, needsConfiguration });
+    return await use({
+      id: review.id,
+      host,
+      code: loaded.code,
+      contracted: manifest.contracts?.tools,
+      own: bundleOf(loaded).own,
+      config,
+      needsConfiguration,
+    });
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -114,7 +125,7 @@ function declared(host: Host): Readonly<Record<string, readonly string[]>> {
 
 async function answerTo(host: Host, hook: string, event: object, context: object): Promise<{ answer: Answer; faults: string[] }> {
   const about = hookNamed(hook)!;
-  const { decision, reason, result, calls, approval }: Outcome<unknown, Decision> =
+  const { decision, reason, result, calls, approval }: Outcome =
     about.kind === "sync"
       ? host.runSync(hook as never, event as never, context as never)
       : await host.run(hook as never, event as never, context as never);

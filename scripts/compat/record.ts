@@ -70,11 +70,11 @@ async function record({ name, version, source }: Named & { source: string }): Pr
     `${said.error === undefined ? "recorded" : "not     "} ${name}${said.error === undefined ? "" : `: ${said.error.slice(0, 300)}`}`,
   );
   const sorted = Object.fromEntries(Object.entries(expected).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(FILE, `${JSON.stringify(sorted, undefined, 1)}\n`);
+  writeFileSync(FILE, `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
 
 function recorded(source: string): Promise<Said> {
-  return withInstalled(source, root, async ({ id, host, code, own, config }) => {
+  return withInstalled(source, root, async ({ id, host, code, own, config, contracted }) => {
     const { error, hooks } = host.inspect(id);
     if (error) throw error;
     const events = Object.fromEntries(hooks.map(({ hook }) => [hook, eventsOf(hook)]));
@@ -84,7 +84,9 @@ function recorded(source: string): Promise<Said> {
     const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     const last = stdout.trimEnd().split("\n").at(-1);
     if (status !== 0 || last === undefined || last === "") throw new Error(`Node ended with ${String(status)}: ${stderr}`);
-    return JSON.parse(last) as Said;
+    const said = JSON.parse(last) as Said;
+    if (said.error !== undefined || contracted === undefined) return said;
+    return { ...said, declares: { ...said.declares, tools: said.declares["tools"]!.filter((name) => contracted.includes(name)) } };
   });
 }
 

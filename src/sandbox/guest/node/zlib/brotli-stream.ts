@@ -46,7 +46,7 @@ export class BrotliStream extends Stream.Transform {
 
   override _flush(done: TransformCallback): void {
     try {
-      this.#output = decompressed(Buffer.concat(this.#input.splice(0)) as unknown as Uint8Array, this.#limit);
+      this.#output = decompressed(Buffer.concat(this.#input.splice(0)), this.#limit);
     } catch (error) {
       done(error as Error);
       return;

@@ -50,6 +50,7 @@ class Input implements Source {
   }
 }
 
+// oxlint-disable-next-line typescript/unbound-method -- called with the reader that they were called on
 const { reset, readMoreInput } = BitReader.prototype;
 BitReader.prototype.reset = function (): unknown {
   if (this.input_ instanceof Input) this.input_.begin(this);
