@@ -4,9 +4,9 @@
  * and measures cells of both versions in processes that take turns. Fails beyond the bounds. `ROUNDS=…`: 20.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { estimate, median, shuffle } from "../src/cli/bench/statistics.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 20);
@@ -79,10 +79,13 @@ try {
   execFileSync("git", ["worktree", "add", "--detach", "--force", before, BEFORE], { cwd: ROOT, stdio: "ignore" });
   execFileSync(process.execPath, ["scripts/setup.mjs"], { cwd: before, stdio: "inherit" });
   const versions = [
-    { root: ROOT, file: join(ROOT, "node_modules/.cache/cell-start.mts"), names: NOW },
-    { root: before, file: join(before, "node_modules/.cache/cell-start.mts"), names: THEN },
+    { root: ROOT, file: join(ROOT, "node_modules/.cache/cell-start.mjs"), names: NOW },
+    { root: before, file: join(before, "node_modules/.cache/cell-start.mjs"), names: THEN },
   ];
-  for (const { root, file, names } of versions) writeFileSync(file, probe(root, names));
+  for (const { root, file, names } of versions) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, probe(root, names));
+  }
   const samples: Sample[][] = [[], []];
   // The first round builds the guest and fills the file system's cache.
   for (let round = 0; round <= ROUNDS; round++)

@@ -72,7 +72,7 @@ function summary(results: Readonly<Record<string, Result>>): string {
 | refused: what they need is native code, or a process, at once | not counted so | ${counts.sandbox} |
 | refused: the checkout is not built or not valid, or the registry lacks a package: they load nowhere | not counted so | ${counts.elsewhere} |
 | refused: Creel's doing | not counted so | ${counts.ours} |
-| of those that load somewhere and need neither native code nor processes to load: load, and no hook fails on a sample event | not counted so | ${share(answering)} |
+| of those that load somewhere and need neither native code nor processes to load: load, and no hook fails on its events, unless it fails in Node, too | not counted so | ${share(answering)} |
 | of those whose code could run in Node, too: everything that they declare and answer is as there | not counted so | ${share(asTheirSource(all))} |
 | of those that load somewhere: install, or are refused because of the sandbox | not counted so | ${share(installing)} |
 
