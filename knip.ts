@@ -19,6 +19,7 @@ export default {
     "scripts/*.{ts,mjs,cjs}",
     "scripts/guest-build/main.ts",
     "scripts/node-tests/{main.ts,common.cjs}",
+    "scripts/compat/{record.ts,in-node.mjs}",
     "bench/{run,run-case}.ts",
     "bench/cases/*/case.ts",
     "bench/floors/*-{worker,child}.ts",

@@ -235,6 +235,24 @@ declare module "zlib" {
   export class DeflateRaw extends Zlib {}
   export class InflateRaw extends Zlib {}
   export class Unzip extends Zlib {}
+  export interface BrotliOptions {
+    flush?: number;
+    finishFlush?: number;
+    chunkSize?: number;
+    params?: Readonly<Record<number, number | boolean>>;
+    maxOutputLength?: number;
+  }
+  export class BrotliDecompress extends Transform {
+    constructor(options?: BrotliOptions);
+    readonly bytesWritten: number;
+    close(done?: () => void): void;
+    flush(kind?: number, done?: () => void): void;
+    flush(done?: () => void): void;
+  }
+  export function createBrotliDecompress(options?: BrotliOptions): BrotliDecompress;
+  export function brotliDecompress(data: Data, done: Done): void;
+  export function brotliDecompress(data: Data, options: BrotliOptions, done: Done): void;
+  export function brotliDecompressSync(data: Data, options?: BrotliOptions): Buffer;
   export function createDeflate(options?: ZlibOptions): Deflate;
   export function createInflate(options?: ZlibOptions): Inflate;
   export function createGzip(options?: ZlibOptions): Gzip;

@@ -1,7 +1,7 @@
 /**
  * `npm run compat`: installs the public plugins and packages of list.json at their pinned versions, makes each do
  * something real inside the sandbox, and prints full, reduced or refused with the reason. Fails if one has become worse
- * than results.json says; `--update` writes results.json and the page in docs. `--only <names>` tries these, in their order. Runs no
+ * than results.json says; `--update` writes results.json and the page in docs. `--only <names>` tries these, in their order, `--at-once <n>` so many side by side. Runs no
  * script of a package. `--workspace <folder>` keeps what npm downloads for the next time. `--checkouts <folder>` tries
  * the repositories of the list, too, which lie there as `owner+name` at their commits.
  */
@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual, parseArgs, promisify } from "node:util";
 import { openHost } from "../../src/sdk/open-host.ts";
 import { absentOf, QUIET } from "./absent.ts";
+import type { Expected } from "./answers.ts";
 import { compatPage, STATUSES } from "./page.ts";
 import type { Result, Results } from "./page.ts";
 import { tryPlugin } from "./plugins.ts";
@@ -38,19 +39,26 @@ interface List {
 const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "results.json");
 const PAGE = join(HERE, "../../docs/reference/compatibility.md");
-const AT_ONCE = 2;
 const AT = new Date().toISOString().slice(0, 10);
 /** What a machine with too much to do says, and not the plugin: tried again, this often. */
 const OVERLOADED = /sandbox did not (?:start|answer)|did not settle within|took no CPU time|overloaded|took more than \d+ ms/;
 const TRIES = 4;
 
 const { values: options } = parseArgs({
-  options: { update: { type: "boolean" }, only: { type: "string" }, workspace: { type: "string" }, checkouts: { type: "string" } },
+  options: {
+    update: { type: "boolean" },
+    only: { type: "string" },
+    workspace: { type: "string" },
+    checkouts: { type: "string" },
+    "at-once": { type: "string", default: "2" },
+  },
 });
 const list = JSON.parse(readFileSync(join(HERE, "list.json"), "utf8")) as List;
 const before: Results = existsSync(RESULTS)
   ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Results)
   : { plugins: {}, repositories: {}, packages: {} };
+/** What each plugin's own source says; record.ts writes it. */
+const expected = JSON.parse(readFileSync(join(HERE, "expected.json"), "utf8")) as Record<string, Expected>;
 const workspace = options.workspace ?? mkdtempSync(join(tmpdir(), "creel-compat-"));
 mkdirSync(workspace, { recursive: true });
 const only = options.only?.split(",");
@@ -64,13 +72,18 @@ let worse = 0;
 try {
   const packages = wanted(list.packages);
   await tryAll("packages", packages, tryPackage, packages.length > 0 ? await downloaded() : workspace);
-  await tryAll("plugins", wanted(list.plugins), ({ name, version }, root) => tryPlugin(`${name}@${version}`, root), workspace);
+  await tryAll(
+    "plugins",
+    wanted(list.plugins),
+    ({ name, version }, root) => tryPlugin(`${name}@${version}`, root, expected[name]),
+    workspace,
+  );
   const { checkouts } = options;
   if (checkouts !== undefined)
     await tryAll(
       "repositories",
       wanted(list.repositories),
-      ({ name }, root) => tryPlugin(join(checkouts, name.replace("/", "+")), root),
+      ({ name }, root) => tryPlugin(join(checkouts, name.replace("/", "+")), root, expected[name]),
       workspace,
     );
   for (const [kind, found] of Object.entries(results)) {
@@ -118,14 +131,20 @@ async function tryAll<T extends { readonly name: string; readonly version: strin
       // At once: a pass over all of them takes long, and may be ended.
       if (options.update) write();
       const last = before[kind][one.name];
-      const isWorse = last !== undefined && STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status);
+      const isWorse =
+        last !== undefined && (STATUSES.indexOf(found.status) > STATUSES.indexOf(last.status) || differing(found) > differing(last));
       if (isWorse) worse += 1;
       console.log(
-        `${found.status.padEnd(8)} ${one.name}@${one.version}${found.why ? `: ${found.why}` : ""}${isWorse ? ` (was ${last.status})` : ""}`,
+        `${found.status.padEnd(8)} ${one.name}@${one.version}${found.why ? `: ${found.why}` : ""}${isWorse ? ` (was ${last.status}${last.answers ? `, ${last.answers.same} of ${last.answers.of}` : ""})` : ""}`,
       );
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: Number(options["at-once"]) }, worker));
+}
+
+/** How many of its answers are not as its source says. One that has been refused was not compared. */
+function differing({ answers }: Omit<Result, "version">): number {
+  return answers === undefined ? 0 : answers.of - answers.same;
 }
 
 /** npm names the address of the registry that this machine happens to use: the package alone is what was found out. */

@@ -65,7 +65,11 @@ export class Bundler {
       return { code: first, map, files, builtins, own, scan };
     }
     const bytes = answer.kind === "refused" ? answer.bytes : undefined;
-    if (bytes !== undefined) throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundler.bundleBytes, largest: oneLine(first) });
+    if (bytes !== undefined) {
+      // Packages by their size, in parentheses.
+      const largest = first === "" ? "" : ` ${oneLine(first)}`;
+      throw new CreelError("ERR_PLUGIN_SIZE", { bytes, limit: LIMITS.bundler.bundleBytes, largest });
+    }
     throw new CreelError("ERR_PLUGIN_BUNDLE", { ...codeFrame(first) });
   }
 

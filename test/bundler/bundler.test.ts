@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -148,6 +148,27 @@ describe("limits of a bundle", () => {
   it("a bundle that is too large is refused with its size", async () => {
     const text = `export default "${"x".repeat(LIMITS.bundler.bundleBytes)}"`;
     await expect(bundleText(text)).rejects.toMatchObject({ code: "ERR_PLUGIN_SIZE", params: { limit: LIMITS.bundler.bundleBytes } });
+  });
+
+  it("what lies in node_modules does not count; what is imported from there does, by the name of its package", async () => {
+    const root = folder({
+      "index.js": `import { small } from "large"; export default () => small;`,
+      "whole.js": `import "large/whole.js"; import "large/more.js"; export default () => {};`,
+      "node_modules/large/package.json": `{ "name": "large", "main": "index.js" }`,
+      "node_modules/large/index.js": `exports.small = "small";`,
+      "node_modules/large/whole.js": "",
+      "node_modules/large/more.js": "",
+      "used.js": `import "filled"; export default () => {};`,
+      "node_modules/filled/package.json": `{ "name": "filled", "main": "index.js" }`,
+      "node_modules/filled/index.js": `globalThis.filled = "${"x".repeat(LIMITS.bundler.bundleBytes)}";`,
+    });
+    // Holes: nobody reads so many bytes.
+    for (const name of ["whole.js", "more.js"]) truncateSync(join(root, "node_modules/large", name), LIMITS.bundler.inputBytes);
+    expect((await bundleFile(root, join(root, "index.js"))).code).toContain("small");
+    await expect(bundleFile(root, join(root, "whole.js"))).rejects.toThrow(/its files have more than \d+ bytes \(large (?:64|128)\.0 MB/);
+    await expect(bundleFile(root, join(root, "used.js"))).rejects.toThrow(
+      `but the limit is ${LIMITS.bundler.bundleBytes} (filled ${(LIMITS.bundler.bundleBytes / 1024 / 1024).toFixed(1)} MB, `,
+    );
   });
 
   it("files that are too large are refused before they are read", async () => {

@@ -65,7 +65,8 @@ contract("modules that the sandbox does not have", (isolation) => {
       `the plugin cannot run here: the module "dgram" ${SOCKETS} (needed by ${SOCKETS_PACKAGE})`,
     ]);
     const machineCode = "is a native addon, and machine code cannot be kept inside the sandbox";
-    expect(told("native")[2]).toBe(`the plugin cannot run here: "better-sqlite3" ${machineCode}; use api.kv (needed by index.js)`);
+    const sqlite = "use api.kv, or SQLite as WebAssembly (sql.js) with the wasm permission";
+    expect(told("native")[2]).toBe(`the plugin cannot run here: "better-sqlite3" ${machineCode}; ${sqlite} (needed by index.js)`);
     expect(told("addon")[2]).toBe(
       `the plugin cannot run here: "./build/addon.node" ${machineCode}; use a package in plain JavaScript (needed by index.js)`,
     );
@@ -151,6 +152,28 @@ export default (api) => api.registerTool({ name: "uses", execute: () => [headers
     { ":status": 200 },
     expect.stringMatching(/^the module "http2" is not available inside the sandbox/),
   ]);
+});
+
+// Why: docs/adr/0016-no-native-sqlite-for-plugins.md
+test("node:sqlite loads as a stub, which names what to use instead, and no database is opened", async () => {
+  const path = folder({
+    "index.js": `
+import { DatabaseSync } from "node:sqlite";
+import { existsSync } from "node:fs";
+const told = (use) => { try { use(); return "opened"; } catch (error) { return error.message; } };
+export default (api) => api.registerTool({ name: "uses", execute: async () => [
+  told(() => new DatabaseSync("own.sqlite")), told(() => new DatabaseSync(":memory:").exec("select 1")),
+  await import("node:sqlite").then(() => "there", (error) => error.message), existsSync("own.sqlite"),
+] });`,
+  });
+  await using host = await open("thread", { plugins: [{ id: "p", path, grants: { fs: true } }] });
+  expect(host.inspect("p").diagnostics).toEqual([
+    expect.stringMatching(/^will not work here: sqlite, used at index\.js:6: its native code/),
+  ]);
+  const sentence =
+    'the module "sqlite" is not available inside the sandbox: its native code would be fed by plugins, outside of every isolate; ' +
+    "use api.kv, or SQLite as WebAssembly (sql.js) with the wasm permission";
+  expect((await host.call({ tool: "uses" })).value).toEqual([sentence, sentence, sentence, false]);
 });
 
 test("every module of Node's is either there or said to be missing, and never both", () => {

@@ -276,4 +276,51 @@ describe.each(ISOLATIONS)("connections to what was not granted, %s isolation", (
     expect(await attempt(`net.connect({trap}, "only.example.com")`)).toBe("ERR_CONNECT_TLS");
     expect(dns.asked).toEqual([]);
   });
+
+  it("an endless server is read only as far as the plugin reads, and a silent one holds a call no longer than its budget", async () => {
+    let sent = 0;
+    const endless = createServer((socket) => {
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(Buffer.alloc(65_536))) sent += 65_536;
+      };
+      socket
+        .on("error", () => {})
+        .on("drain", more)
+        .once("data", more);
+    }).listen(0, "127.0.0.1");
+    const silent = createServer((socket) => void socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
+    await Promise.all([once(endless, "listening"), once(silent, "listening")]);
+    const [fast, mute] = [endless, silent].map((one) => (one.address() as AddressInfo).port) as [number, number];
+    const made = { source: SOURCE, grants: { connect: [`127.0.0.1:${fast}`, `127.0.0.1:${mute}`] } };
+    await using bounded = await open(isolation, {
+      plugins: [
+        { ...made, id: "p", hooks: { cpuMs: 2_000, timeoutMs: 60_000 } },
+        { ...made, id: "brief", hooks: { cpuMs: 2_000, timeoutMs: 500 } },
+      ],
+    });
+    const read = await does(
+      bounded,
+      "p",
+      `const socket = globalThis.kept = net.connect(${fast}, "127.0.0.1"); socket.write("go"); let bytes = 0;
+       for await (const chunk of socket) if ((bytes += chunk.length) > 1_000_000) break;
+       return [bytes < 2_000_000, socket.destroyed];`,
+    );
+    expect(read).toEqual([true, true]);
+    await does(bounded, "p", `globalThis.kept = net.connect(${fast}, "127.0.0.1").pause(); kept.write("go"); await once(kept, "connect");`);
+    // The kernel's buffers hold some megabytes, and then the server waits.
+    let before = -1;
+    await vi.waitUntil(
+      () => {
+        const isStill = before === sent && sent > 0;
+        before = sent;
+        return isStill;
+      },
+      { interval: 100, timeout: 20_000 },
+    );
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+    const waits = `async const socket = net.connect(${mute}, "127.0.0.1"); socket.write("anybody there?"); await once(socket, "data");`;
+    const { calls } = await bounded.run("message_sending", { to: "x", content: "x", do: { brief: waits } }, { channelId: "chat" });
+    expect(calls.find(({ plugin }) => plugin === "brief")!.status).toBe("timeout");
+    for (const one of [endless, silent]) one.close();
+  });
 });

@@ -64,8 +64,8 @@ const UNDECLARED: Readonly<Record<string, RegExp>> = {
   fs: /^(?:watch|watchFile|unwatchFile)$/,
   "fs/promises": /^watch$/,
   stream: /^_/,
-  // No kept package has these in JavaScript.
-  zlib: /brotli|zstd/i,
+  // They throw one sentence when they are called.
+  zlib: /brotliCompress|zstd/i,
   // They throw one sentence when they are called: a plugin is no server and has no terminal.
   http: /^(?:Server|ServerResponse|createServer)$/,
   https: /^(?:Server|createServer)$/,

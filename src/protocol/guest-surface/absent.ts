@@ -31,6 +31,8 @@ const ENGINE: Absent = {
 };
 const SCRIPTS: Absent = { why: "a plugin is one script that was checked before it runs", instead: "bundle the code with the plugin" };
 
+const SQLITE = "use api.kv, or SQLite as WebAssembly (sql.js) with the wasm permission";
+
 export const ABSENT_MODULES: Readonly<Record<string, Absent>> = {
   dgram: {
     why: "a plugin has no datagrams",
@@ -42,7 +44,7 @@ export const ABSENT_MODULES: Readonly<Record<string, Absent>> = {
   cluster: PROCESSES,
   worker_threads: PROCESSES,
   wasi: PROCESSES,
-  sqlite: { why: "a plugin has no database files", instead: "use api.kv" },
+  sqlite: { why: "its native code would be fed by plugins, outside of every isolate", instead: SQLITE },
   vm: SCRIPTS,
   repl: TERMINAL,
   inspector: ENGINE,
@@ -56,7 +58,6 @@ export const ABSENT_MODULES: Readonly<Record<string, Absent>> = {
   "test/reporters": { why: "a plugin's tests run outside", instead: "use creel/testing" },
 };
 
-const SQLITE = "use api.kv";
 const IN_JAVASCRIPT = "use a package in plain JavaScript";
 
 /** Packages that are machine code, or exist to find some → what to use instead. */

@@ -129,6 +129,7 @@ export const GUEST_PARTS = [
   "web/fetch/multipart",
   "boot/manual-date",
   "node/http/wire-request",
+  "node/zlib/brotli",
   "node/http/route",
   "sdk/cli",
 ] as const;

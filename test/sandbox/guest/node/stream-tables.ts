@@ -1,5 +1,19 @@
 /** Expressions about streams and compression that Node and a cell both evaluate, per module, one per line. */
+import { brotliCompressSync, constants } from "node:zlib";
 import { script } from "./tables-script.ts";
+
+/** Brotli of these texts and bytes, made by Node, since a cell only decompresses it. */
+const BROTLI_TEXT = "the quick brown fox of the information society ".repeat(40) + "ü€😀";
+const BROTLI = [
+  brotliCompressSync(""),
+  brotliCompressSync("a"),
+  brotliCompressSync(BROTLI_TEXT),
+  brotliCompressSync(BROTLI_TEXT, { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 10 } }),
+  brotliCompressSync(BROTLI_TEXT, { params: { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT } }),
+  // Does not get smaller: stored as it is.
+  brotliCompressSync(Buffer.from(Array.from({ length: 9_000 }, (_, at) => (at * at * 7 + (at >> 3) * 31) & 255))),
+  brotliCompressSync(Buffer.alloc(1_000_000)),
+].map((bytes) => bytes.toString("base64"));
 
 /** Records the order of what happens to a stream. */
 const WATCH = `
@@ -70,7 +84,8 @@ export const STREAM_TABLES = {
 const text = "the quick brown fox ".repeat(200) + "ü€😀"; const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * i * 7 + (i >> 3)) & 255));
 const DATA = [Buffer.alloc(0), Buffer.from("a"), Buffer.from(text), bytes, Buffer.alloc(100000)];
 const all = async (stream) => Buffer.concat(await stream.toArray()); const hash = (b) => require("crypto").createHash("sha256").update(b).digest("hex") + " " + b.length;
-const gz = (data) => zlib.gzipSync(data);`,
+const gz = (data) => zlib.gzipSync(data);
+const br = ${JSON.stringify(BROTLI)}.map((one) => Buffer.from(one, "base64")); const words = br[2];`,
     String.raw`
     DATA.map((d) => ["deflate", "gzip", "deflateRaw"].map((name) => zlib[name.replace("deflate", "inflate").replace("gzip", "gunzip") + "Sync"](zlib[name + "Sync"](d)).equals(d)))
     [zlib.inflateSync(Buffer.from("eJxLTEpOSU1LzwAACgoCnQ==", "base64")).toString(), zlib.gunzipSync(Buffer.from("H4sIAAAAAAAAA8tIzcnJVyjPL8pJAQCFEUoNCwAAAA==", "base64")).toString()]
@@ -114,6 +129,21 @@ const gz = (data) => zlib.gzipSync(data);`,
     (async () => { try { for await (const c of new Blob(["junk"]).stream().pipeThrough(new DecompressionStream("deflate"))) String(c); } catch (e) { return e.name; } })()
     new CompressionStream("lzma").readable
     zlib.deflateSync("a".repeat(50)).toString("hex")
+    br.map((b) => hash(zlib.brotliDecompressSync(b)))
+    await Promise.all(br.map((b) => promisify(zlib.brotliDecompress)(b).then(hash)))
+    (async () => { const said = []; for (const b of br) { const z = zlib.createBrotliDecompress({ chunkSize: 64 }); for (const byte of b.subarray(0, 50)) z.write(Buffer.from([byte])); z.end(b.subarray(50)); said.push(hash(await all(z)), z.bytesWritten === b.length); } return said; })()
+    pipeline(Readable.from([words]), new zlib.BrotliDecompress(), async (s) => { let n = 0; for await (const c of s) n += c.length; return n; })
+    [1, 5, 20, words.length - 2, words.length - 1].map((n) => { try { return zlib.brotliDecompressSync(words.subarray(0, n)).length; } catch (e) { return [e.code, e.errno, e.message]; } })
+    [Buffer.alloc(0), Buffer.from("not compressed"), Buffer.from([255, 255, 255, 255])].map((b) => { try { return zlib.brotliDecompressSync(b).length; } catch (e) { return e.message; } })
+    zlib.brotliDecompressSync(Buffer.concat([words, Buffer.from("junk")])).length
+    zlib.brotliDecompressSync(words, { maxOutputLength: 10 })
+    zlib.brotliDecompressSync(words, { maxOutputLength: 1e6 }).length
+    zlib.brotliDecompressSync(words, { finishFlush: 9 })
+    zlib.brotliDecompressSync(5)
+    zlib.brotliDecompress(words)
+    (async () => { const z = zlib.createBrotliDecompress(); const got = once(z, "close").then(() => "closed", (e) => e.message); z.resume(); z.end(words.subarray(0, 20)); return got; })()
+    (async () => { const z = zlib.createBrotliDecompress(); const got = all(z); z.end(); return (await got).length; })()
+    [zlib.createBrotliDecompress() instanceof zlib.BrotliDecompress, zlib.BrotliDecompress.name, new zlib.BrotliDecompress() instanceof require("stream").Transform]
     [zlib.deflateRawSync("hello hello hello").toString("hex"), zlib.gzipSync("").toString("hex")]
   `,
   ),

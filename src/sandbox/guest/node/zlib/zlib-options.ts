@@ -38,7 +38,7 @@ export function settingsOf(options: ZlibOptions = {}): Settings {
   };
 }
 
-function within(value: unknown, name: string, min: number, max: number, usual: number): number {
+export function within(value: unknown, name: string, min: number, max: number, usual: number): number {
   if (value === undefined || Number.isNaN(value)) return usual;
   checkNumber(value, name);
   if (value < min || value > max) throw outOfRange(name, max === Infinity ? `>= ${min}` : `>= ${min} and <= ${max}`, value);
