@@ -154,7 +154,7 @@ export default (api) => api.registerTool({ name: "uses", execute: () => [headers
   ]);
 });
 
-// Why: docs/adr/0016-no-native-sqlite-for-plugins.md
+// Why: docs/adr/0017-no-native-sqlite-for-plugins.md
 test("node:sqlite loads as a stub, which names what to use instead, and no database is opened", async () => {
   const path = folder({
     "index.js": `
