@@ -9,7 +9,7 @@ export default {
     // Bundled for the browser by scripts/console-build.
     "src/console/page/main.tsx",
     // Loaded by URL, as a process or thread.
-    "src/sandbox/process/{main,compile-cache,self-test}.ts",
+    "src/sandbox/process/{main,self-test}.ts",
     "src/sandbox/lane/thread.ts",
     "src/bundler/child/main.ts",
     "src/host/storage/checkpoint-thread.ts",

@@ -29,7 +29,7 @@ const LAST_MS = 8;
 const seed = Number(process.env.CREEL_TEST_SEED ?? Math.floor(Math.random() * 1e6));
 
 const SCRIPT = fileURLToPath(new URL("operation-child.ts", import.meta.url));
-const CACHE = new URL("../../src/sandbox/process/compile-cache.ts", import.meta.url).href;
+const CACHE = new URL("../../scripts/compile-cache.mjs", import.meta.url).href;
 
 interface Strike {
   readonly after: "begin" | "activate";

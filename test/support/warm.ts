@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const CACHE = new URL("../../src/sandbox/process/compile-cache.ts", import.meta.url).href;
+const CACHE = new URL("../../scripts/compile-cache.mjs", import.meta.url).href;
 const SCRIPT = `
   import { flushCompileCache } from "node:module";
   const sandbox = ${JSON.stringify(new URL("../../src/sandbox/", import.meta.url).href)};

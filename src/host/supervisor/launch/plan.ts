@@ -62,7 +62,7 @@ export type WallsWanted = { readonly [K in "walls" | "jitless" | "memoryMb"]-?: 
 };
 
 /** Only when run from source; the package has no such file. */
-const COMPILE_CACHE = new URL("../../../sandbox/process/compile-cache.ts", import.meta.url).href;
+const COMPILE_CACHE = new URL("../../../../scripts/compile-cache.mjs", import.meta.url).href;
 
 /** The configuration, with defaults. */
 export function wallsWanted(config: SandboxConfig = {}, lanes = 1): WallsWanted {
