@@ -7,8 +7,8 @@ const ROOT = import.meta.dirname;
 /** The files of `npm run test:unit`, which share a process: most of the time of such a file is its process and its imports. */
 const UNIT = globSync(unit.test!.include!, { cwd: ROOT, exclude: unit.test!.exclude! });
 
-/** They install packages from a registry: vitest.registry.config.ts. */
-const REGISTRY = ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**", "test/compat/registry.test.ts"];
+/** They install packages from a registry: vitest.all.config.ts runs them, too. */
+export const REGISTRY = ["test/openclaw/{live,surface}.test.ts", "test/{package,example}/**/*.test.ts", "test/compat/registry.test.ts"];
 
 export default defineConfig({
   resolve: { conditions: ["source"] },

@@ -7,7 +7,6 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["source"] } },
   test: {
     include: ["test/openclaw/{live,surface}.test.ts"],
-    globalSetup: ["test/openclaw/support/openclaw-package.ts"],
     maxWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 300_000,

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Gateway } from "../test/openclaw/support/gateway.ts";
 import type { GatewayClient } from "../test/openclaw/support/gateway-client.ts";
 import { METER } from "../test/openclaw/support/native-plugins.ts";
-import installOpenclaw, { openclawEntry } from "../test/openclaw/support/openclaw-package.ts";
+import { openclawEntry } from "../test/openclaw/support/openclaw-package.ts";
 import { sandboxesOf } from "../test/openclaw/support/sandbox-pids.ts";
 
 const [rounds = 15, turnsEach = 5, starts = 3] = process.argv.slice(2).map(Number);
@@ -21,7 +21,6 @@ type Mode = (typeof MODES)[number];
 const WARM_UP = 1;
 const TURN = 'use-tool:sessions_list args={"limit":1}';
 
-installOpenclaw();
 const entry = openclawEntry();
 if (entry === undefined) process.exit(1);
 const root = mkdtempSync(join(tmpdir(), "creel-turns-"));

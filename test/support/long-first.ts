@@ -7,7 +7,11 @@ import type { TestSpecification } from "vitest/node";
 
 /** Half a minute and more on CI's two cores, longest first. */
 const LONG = [
+  "openclaw/live",
   "fleet/failures",
+  "compat/registry",
+  "package/matrix",
+  "example/gateway",
   "first-hour/gateway-developer",
   "robustness/evil-child",
   "fleet/duties/duties",

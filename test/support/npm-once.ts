@@ -18,7 +18,7 @@ export function installOnce(folder: string, wanted = "."): string | undefined {
 }
 
 /** The workers of a test run find nothing at the same time, and each would delete what another is installing. */
-function alone<T>(folder: string, work: () => T): T {
+export function alone<T>(folder: string, work: () => T): T {
   const mutex = join(tmpdir(), `creel-npm-${hash("sha256", folder).slice(0, 12)}.installing`);
   for (const endMs = performance.now() + INSTALL_MS; ;) {
     try {

@@ -2,17 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { alone } from "../../support/npm-once.ts";
 
 const FOLDER = join(import.meta.dirname, "../gateway");
 
 /** The tests look for sandboxes in /proc. */
 const HAS_PROC = process.platform === "linux";
-
-/** Before the tests, once for all their files. */
-export default function setup(): void {
-  if (HAS_PROC) installIn(FOLDER);
-  else process.stderr.write("test/openclaw is skipped: it needs Linux\n");
-}
 
 /** If it cannot be had here, one line says why. In CI that is a failure. `npm_execpath`: npm names its own entry file to the scripts it runs. */
 export function installIn(folder: string, { npm_execpath: npm, CI }: NodeJS.ProcessEnv = process.env): void {
@@ -26,9 +21,14 @@ export function installIn(folder: string, { npm_execpath: npm, CI }: NodeJS.Proc
   process.stderr.write(`test/openclaw is skipped: OpenClaw could not be installed (${reason})\n`);
 }
 
-/** Undefined: it is not there, and `setup` has said why. */
+/** Installs it first, if it is not there: while a worker waits for npm, others run tests. Undefined: it cannot be had, and a line has said why. */
 export function openclawEntry(): string | undefined {
-  return HAS_PROC && isInstalled(FOLDER) ? join(FOLDER, "node_modules/openclaw/openclaw.mjs") : undefined;
+  if (!HAS_PROC) {
+    process.stderr.write("test/openclaw is skipped: it needs Linux\n");
+    return undefined;
+  }
+  if (!isInstalled(FOLDER)) alone(FOLDER, () => installIn(FOLDER));
+  return isInstalled(FOLDER) ? join(FOLDER, "node_modules/openclaw/openclaw.mjs") : undefined;
 }
 
 /** In the versions that package.json names. */
