@@ -74,10 +74,10 @@ function quantile(values: readonly number[], share: number): number {
  * What a mode takes of another's time: the median of the rounds' ratios, with the middle 95 % of such medians of rounds drawn at random. Of a
  * round, because the machine changes from one to the next.
  */
-function ratioByRound(of: Mode, to: Mode): { value: number; low: number; high: number } {
+function ratioByRound(mine: Mode, other: Mode): { value: number; low: number; high: number } {
   const ratios = Array.from({ length: rounds }, (_, round) => {
     const part = (one: Mode): number => quantile(times[one].slice(round * turnsEach, (round + 1) * turnsEach), 0.5);
-    return part(of) / part(to);
+    return part(mine) / part(other);
   });
   const drawn = Array.from({ length: 2_000 }, () =>
     quantile(

@@ -29,30 +29,21 @@ describe("the bridge", () => {
     expect(answer.blockReason).not.toContain("gateway-token");
   });
 
-  it("with a brief wait, a gate answers before the gateway's event loop turns, also when the plugin asks the user", async () => {
-    const body = `api.on("before_tool_call", ({ params }) => params.asks ? { requireApproval: { title: "May it?", description: "d" } } : { block: true, blockReason: "no" });`;
+  it("with a brief wait, a gate answers before the gateway's event loop turns", async () => {
+    const body = `api.on("before_tool_call", () => ({ block: true, blockReason: "no" }));`;
     const stateDir = await installed("guard", body, [{ hook: "before_tool_call", priority: 0 }]);
     const fake = gateway("guard");
     shim({ ...factsOf("guard", stateDir, [hook("before_tool_call")]), waitsBriefly: true }, fake.api, sdk);
-    const call = async (params: object): Promise<readonly [isAtOnce: boolean, answer: unknown]> => {
-      const loop = setImmediate(undefined);
-      const answered = fake.on.get("before_tool_call")!({ toolName: "exec", params }, { toolName: "exec" }) as Promise<object>;
+    let isAtOnce = false;
+    // On a busy machine the sandbox may have to wait for a CPU for longer than a caller blocks.
+    for (let calls = 0; calls < 200 && !isAtOnce; calls++) {
+      const loop = setImmediate("the loop has turned");
+      const answered = fake.on.get("before_tool_call")!({ toolName: "exec", params: {} }, { toolName: "exec" });
       const first = await Promise.race([answered, loop]);
-      return [first !== undefined, await answered];
-    };
-    for (const [params, answer] of [
-      [{}, { block: true, blockReason: "no" }],
-      [{ asks: true }, { requireApproval: { title: "May it?" } }],
-    ]) {
-      let isAtOnce = false;
-      // On a busy machine the sandbox may have to wait for a CPU for longer than a caller blocks.
-      for (let calls = 0; calls < 200 && !isAtOnce; calls++) {
-        const [wasAtOnce, given] = await call(params!);
-        expect(given).toMatchObject(answer!);
-        isAtOnce = wasAtOnce;
-      }
-      expect(isAtOnce).toBe(true);
+      expect(await answered).toMatchObject({ block: true, blockReason: "no" });
+      isAtOnce = typeof first !== "string";
     }
+    expect(isAtOnce).toBe(true);
   });
 
   it("opens no host while it registers, one host for two shims, and closes it with the last", async () => {

@@ -228,24 +228,18 @@ describe("creel openclaw", () => {
     },
   );
 
-  it(
-    "a plugin that cannot go back is moved only by name, one that fills a slot is not, and plan says so",
-    { timeout: 120_000 },
-    async () => {
-      const { root, creel, state } = world({ memory: "hog" });
-      const manifest = { ...(JSON.parse(NATIVE.guard["openclaw.plugin.json"]!) as object), channels: ["tide"] };
-      write(join(root, "extensions/guard"), { "openclaw.plugin.json": JSON.stringify(manifest) });
-      const [guard, hog] = rowsOf(await creel("plan", "--json"));
-      expect(guard).toMatchObject({ canMove: true, isOneWay: true });
-      expect(guard!.lost).toContain("channels of its openclaw.plugin.json: tide");
-      expect(hog).toMatchObject({ canMove: false, why: "hog fills OpenClaw's plugins.slots.memory, which the sandbox cannot do" });
-      const refused = await creel("move", "guard", "hog", "--accept", guard!.digest, "--json");
-      expect([refused.code, state()]).toEqual([1, "native"]);
-      expect(refused.err).toContain("add --one-way guard");
-      const moved = await creel("move", "guard", "--one-way", "guard", "--accept", guard!.digest, "--json");
-      expect([moved.code, state()]).toEqual([0, "sandboxed"]);
-    },
-  );
+  it("a plugin that fills a slot is not moved; one with a channel is, and plan says what is lost", { timeout: 120_000 }, async () => {
+    const { root, creel, state } = world({ memory: "hog" });
+    const manifest = { ...(JSON.parse(NATIVE.guard["openclaw.plugin.json"]!) as object), channels: ["tide"] };
+    write(join(root, "extensions/guard"), { "openclaw.plugin.json": JSON.stringify(manifest) });
+    const [guard, hog] = rowsOf(await creel("plan", "--json"));
+    expect(guard).toMatchObject({ canMove: true });
+    expect(guard!.lost).toContain("channels of its openclaw.plugin.json: tide");
+    expect(hog).toMatchObject({ canMove: false, why: "hog fills OpenClaw's plugins.slots.memory, which the sandbox cannot do" });
+    const moved = await creel("move", "guard", "hog", "--accept", guard!.digest, "--json");
+    expect([moved.code, state()]).toEqual([1, "sandboxed"]);
+    expect(moved.err).toContain("hog stays native: hog fills OpenClaw's plugins.slots.memory");
+  });
 
   it(
     "a new plugin is moved from its source; a newer version of a moved one, too, and `back` still finds the native copy",

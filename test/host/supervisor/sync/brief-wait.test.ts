@@ -17,7 +17,7 @@ const BODY = `
 
 it("the answer of a process is there before the event loop turns, and one that takes longer comes as if nobody had waited", async () => {
   await using host = (await open("process", { plugins: [plugin("guard", BODY)] })) as CoreHost & AsyncDisposable;
-  const call = async (params: object): Promise<"at once" | "later"> => {
+  const call = async (params: Record<string, unknown>): Promise<"at once" | "later"> => {
     const loop = setImmediate("later" as const);
     const running = host.run("before_tool_call", { toolName: "exec", params }, { toolName: "exec" });
     host.waitBriefly();
