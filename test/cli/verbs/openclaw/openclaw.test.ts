@@ -156,7 +156,7 @@ describe("creel openclaw", () => {
     "interrupted at any step, a plugin is native or sandboxed, and the next command takes it from there",
     { timeout: 120_000 },
     async () => {
-      const { root, creel, fail, state } = world();
+      const { root, creel, config, fail, state } = world();
       const digest = rowsOf(await creel("plan", "guard", "--json"))[0]!.digest;
       const move = () => creel("move", "guard", "--json", "--accept", digest);
       for (const step of ["before|plugins list", "before|config get plugins --json", "before|config get plugins.load.paths"]) {
@@ -176,7 +176,14 @@ describe("creel openclaw", () => {
       fail("after|config set");
       expect([(await move()).code, state()]).toEqual([1, "sandboxed"]);
       fail("before|config set");
+      const manifest = join(config().load.paths.at(-1)!, "openclaw.plugin.json");
+      const indexed = readFileSync(manifest, "utf8");
       expect([(await creel("back", "guard")).code, state()]).toEqual([1, "sandboxed"]);
+      // Before OpenClaw is asked: without any path it believes its index of plugins, while their manifests are what they were.
+      const retired = readFileSync(manifest, "utf8");
+      expect([retired === indexed, JSON.parse(retired)]).toEqual([false, JSON.parse(indexed)]);
+      fail();
+      expect(rowsOf(await creel("status", "--json"))).toMatchObject([{ id: "guard", state: "sandboxed", drift: [] }, { id: "hog" }]);
       fail("after|config set");
       expect([(await creel("back", "guard")).code, state()]).toEqual([1, "native"]);
       fail();
