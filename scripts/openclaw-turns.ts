@@ -22,6 +22,8 @@ const STARTED = ["none", "native", "sandboxed"] as const;
 type Mode = (typeof MODES)[number];
 /** Of each round, not counted: the first turn after a reload fills caches. */
 const WARM_UP = 1;
+/** For the wait's verdict. */
+const ENOUGH_ROUNDS = 15;
 const TURN = 'use-tool:sessions_list args={"limit":1}';
 
 installOpenclaw();
@@ -178,8 +180,8 @@ try {
     turnToNative: judged(median.sandboxed / median.native, 1.07),
     startMoreMs: judged(start.sandboxed - start.none, 1_000),
     shimLoadMs: judged(quantile(loadMs, 0.5), 100),
-    // Worth it if a turn with it takes less time beyond what chance gives.
-    waitingToSandboxed: { ...wait, keep: wait.high < 1 },
+    // Worth it if a turn with it takes less time beyond what chance gives, which a few rounds cannot tell.
+    waitingToSandboxed: { ...wait, keep: rounds < ENOUGH_ROUNDS ? "run more rounds" : wait.high < 1 },
     turns: times.sandboxed.length,
     sandboxMb: quantile(
       memory.sandboxed.map(({ sandboxMb }) => sandboxMb),

@@ -21,11 +21,10 @@ export function returns(of: () => LiveScene): void {
     expect(passed).toEqual([]);
     expect((await scene.weigh("forbidden")).error?.message).toBe(NO);
     expect(await scene.place()).toBe("native");
-    await gateway.reload(() => gateway.creel("back", "hog", "looper", "observer"));
-    expect(await scene.loops()).toBe(0);
-    // The last path: without any, OpenClaw asks its index, which was made at the start and knows the shim.
+    // The last paths: without any, OpenClaw asks its index, which was made at the start and knows the shims.
     await gateway.reload(() => gateway.creel("back", "--all"));
     expect(gateway.config.plugins.load?.paths ?? []).toEqual([]);
+    expect(await scene.loops()).toBe(0);
     await waitFor(() => (sandboxesOf(gateway.pid).length === 0 ? true : undefined), LONG, "the end of the sandboxes");
     expect(await scene.kitchen("native-again")).toBe(scene.nativeKitchen);
     expect(scene.entriesNow()).toBe(scene.entries);
