@@ -78,8 +78,18 @@ export class LiveScene {
     await this.reconnect();
   }
 
-  reload(id: string): Promise<unknown> {
-    return this.client.request("plugins.reload", { plugins: [{ pluginId: id }] });
+  /** OpenClaw refuses it while it still works on an earlier change. */
+  async reload(id: string): Promise<void> {
+    const reloaded = async (): Promise<true | undefined> => {
+      try {
+        await this.client.request("plugins.reload", { plugins: [{ pluginId: id }] });
+        return true;
+      } catch (error) {
+        if (/operation is already running; retry/.test((error as Error).message)) return undefined;
+        throw error;
+      }
+    };
+    await waitFor(reloaded, LONG, `the reload of ${id}`);
   }
 
   since(mark: number): string {
