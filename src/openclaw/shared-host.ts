@@ -8,6 +8,7 @@
 import { dirname } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import type { CreelConfig } from "../protocol/config/config.ts";
+import type { CoreHost } from "../host/host.ts";
 import type { Host } from "../host/host-api.ts";
 import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { hostLogger } from "./host-logger.ts";
@@ -17,6 +18,8 @@ import { registeredEntry } from "./settings.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
 const KEY = Symbol.for("creel.openclaw/1");
+
+export type BridgeHost = Host & Pick<CoreHost, "waitBriefly">;
 
 /** What one shim brings: who it is, how to reach the gateway, and the load that its last registration asked for. */
 export interface Attachment {
@@ -40,8 +43,8 @@ export class SharedHost {
   readonly #numbers = new WeakMap<Attachment, number>();
   readonly #retired = new Map<string, number>();
   #registrations = 0;
-  #host: Host | undefined;
-  #opening: Promise<Host> | undefined;
+  #host: BridgeHost | undefined;
+  #opening: Promise<BridgeHost> | undefined;
   #config: CreelConfig = {};
   #sessions: SessionLink | undefined;
 
@@ -87,7 +90,7 @@ export class SharedHost {
   }
 
   /** The open host with this plugin loaded, if that can be had; rejects otherwise. */
-  async ready(attachment: Attachment): Promise<Host> {
+  async ready(attachment: Attachment): Promise<BridgeHost> {
     const { id } = attachment.facts;
     if (!this.#live.has(id)) {
       const isOld = (this.#numbers.get(attachment) ?? 0) <= (this.#retired.get(id) ?? -1);
@@ -107,7 +110,7 @@ export class SharedHost {
     return this.#host;
   }
 
-  open(api: GatewayApi): Promise<Host> {
+  open(api: GatewayApi): Promise<BridgeHost> {
     if (this.#opening) return this.#opening;
     const opening = this.#open(api).then(
       (host) => {
@@ -130,7 +133,7 @@ export class SharedHost {
     return this.#sessions?.causeOf(event);
   }
 
-  async #open(api: GatewayApi): Promise<Host> {
+  async #open(api: GatewayApi): Promise<BridgeHost> {
     const startedMs = performance.now();
     const [{ attachment }] = [...this.#live.values()] as [Live];
     const { stateDir, configFile } = attachment.facts;

@@ -5,13 +5,14 @@
  * because OpenClaw lets calls pass when a plugin does not load.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { shimGatesOf } from "./closed-hook.ts";
 import { commandLinesOf, shimFacts } from "./shim-facts.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
 const DIGEST_CHARS = 12;
+const MANIFEST = "openclaw.plugin.json";
 /** Of the shim. Not in one piece: the build replaces that expression by the address of this module, in texts, too. */
 const OWN_URL = ["import", "meta", "url"].join(".");
 const RETIRED_MS = 86_400_000;
@@ -54,7 +55,7 @@ export function shimFilesOf(facts: ShimFacts, manifest: NativeManifest): Record<
       type: "module",
       openclaw: { extensions: ["./index.mjs"] },
     }),
-    "openclaw.plugin.json": json({
+    [MANIFEST]: json({
       id,
       name,
       version: pluginVersion,
@@ -93,12 +94,22 @@ export function pruneShims(stateDir: string, id: string, keep: string): void {
   }
 }
 
+/**
+ * Before OpenClaw is told not to load it any more. OpenClaw 2026.9.6 has an index of the plugins that it found, and when its configuration names
+ * no path at all, it believes the index while the manifests in it are what they were: it would load the shim again, over a restart, too.
+ */
+export function retireShim(dir: string): void {
+  const manifest = join(dir, MANIFEST);
+  if (existsSync(manifest)) appendFileSync(manifest, "\n");
+}
+
 /** Why the folder is not what Creel would write; undefined: it is. */
 export function checkShim(dir: string, expected: Readonly<Record<string, string>>): string | undefined {
   for (const [name, text] of Object.entries(expected)) {
     const found = read(join(dir, name));
     if (found === undefined) return `${name} is missing`;
-    if (found !== text) return `${name} was changed`;
+    // A shim that was to be retired has a line more.
+    if (found.trimEnd() !== text.trimEnd()) return `${name} was changed`;
   }
   return undefined;
 }

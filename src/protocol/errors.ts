@@ -360,11 +360,6 @@ export const ERRORS = {
     message: "{plugin} does not load in the sandbox: {detail}",
     fix: 'run "creel check" on its folder to see what is missing; the native plugin stays as it is',
   },
-  ERR_OPENCLAW_ONE_WAY: {
-    audience: "operator",
-    message: "{plugin} has a channel ({channels}), which the sandbox cannot run, and OpenClaw 2026.9.6 would not load it natively again",
-    fix: "leave it native; to move it all the same, add --one-way {plugin}",
-  },
   ERR_OPENCLAW_SLOT: {
     audience: "operator",
     message: "{plugin} fills OpenClaw's plugins.slots.{slot}, which the sandbox cannot do",

@@ -5,6 +5,15 @@ import { expect, it } from "vitest";
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8");
 
+it("each of the ten pins of test/openclaw/live.test.ts is the title of a test", () => {
+  const files = ["surface.test.ts", ...["answers", "hostile", "lifecycle", "moves", "returns"].map((name) => `live/${name}.ts`)];
+  const titles = files.flatMap((file) =>
+    [...read(`test/openclaw/${file}`).matchAll(/^ +it\("pins? ([\d, and]+): /gm)].map(([, pins]) => pins!),
+  );
+  const pins = new Set(titles.flatMap((title) => title.match(/\d+/g)!.map(Number)));
+  expect([...pins].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
 it("docs/reference/openclaw-live.md has a row for each test of the running gateway, and each was seen", () => {
   const [, parts] = /for \(const part of \[(.*)\]\)/.exec(read("test/openclaw/live.test.ts"))!;
   const titles = parts!

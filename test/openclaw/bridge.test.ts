@@ -1,4 +1,5 @@
 /** The bridge against a stand-in for OpenClaw's API, with a real host and a real sandbox. The real gateway is in live.test.ts. */
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { shim } from "../../src/openclaw/bridge.ts";
 import { putInstalled } from "../support/installed.ts";
@@ -26,6 +27,23 @@ describe("the bridge", () => {
     expect(answer.blockReason).toContain("tide");
     expect(answer.blockReason).toContain("sessionKey");
     expect(answer.blockReason).not.toContain("gateway-token");
+  });
+
+  it("with a brief wait, a gate answers before the gateway's event loop turns", async () => {
+    const body = `api.on("before_tool_call", () => ({ block: true, blockReason: "no" }));`;
+    const stateDir = await installed("guard", body, [{ hook: "before_tool_call", priority: 0 }]);
+    const fake = gateway("guard");
+    shim({ ...factsOf("guard", stateDir, [hook("before_tool_call")]), waitsBriefly: true }, fake.api, sdk);
+    let isAtOnce = false;
+    // On a busy machine the sandbox may have to wait for a CPU for longer than a caller blocks.
+    for (let calls = 0; calls < 200 && !isAtOnce; calls++) {
+      const loop = setImmediate("the loop has turned");
+      const answered = fake.on.get("before_tool_call")!({ toolName: "exec", params: {} }, { toolName: "exec" });
+      const first = await Promise.race([answered, loop]);
+      expect(await answered).toMatchObject({ block: true, blockReason: "no" });
+      isAtOnce = typeof first !== "string";
+    }
+    expect(isAtOnce).toBe(true);
   });
 
   it("opens no host while it registers, one host for two shims, and closes it with the last", async () => {
@@ -125,7 +143,7 @@ describe("the bridge", () => {
       const next = gateway("slow");
       shim(factsOf("slow", stateDir, [hook("before_agent_run")]), next.api, sdk);
       expect(await next.on.get("before_agent_run")!({ prompt: "hi", messages: [] }, { runId: "r", agentId: "main" })).toBeUndefined();
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
       expect(unhandled).toEqual([]);
     } finally {
       process.off("unhandledRejection", hear);

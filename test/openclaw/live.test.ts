@@ -2,6 +2,13 @@
  * Third-party plugins in a real OpenClaw gateway: native, moved into the sandbox while it runs, and moved back. All tests share one gateway
  * and build on each other, because a start takes ten seconds on a quiet machine. They are in live/; their titles are the rows
  * of docs/reference/openclaw-live.md. OpenClaw is installed on demand; see support/openclaw-package.ts.
+ *
+ * Ten pins, in the titles here and in surface.test.ts, say what Creel relies on. A new OpenClaw that breaks one shows which:
+ * 1 the fields of events and contexts · 2 the names of hooks, internal events and `api` members · 3 block, rewrite, approval, refusal,
+ * redaction, tool, command and method · 4 kitchen-sink moved, with no event that is not valid · 5 the gate is shut at every moment of a
+ * reload, an edit, a restart and `kill -9`; one host, no sandbox left · 6 a missing bridge file blocks · 7 a loop of patches ends, and
+ * hostile hooks leave the gateway answering · 8 a shim loads within 100 ms · 9 a path in the configuration overrides an installed plugin ·
+ * 10 the index of plugins, the install policy's protocol 1, the gateway's protocol 4 for a backend without a device
  */
 // runs: creel openclaw plan
 // runs: creel openclaw move guard

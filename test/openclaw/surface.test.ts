@@ -44,14 +44,14 @@ function fieldsOf(type: string, text: string): string[] {
 const OF_ONE_VARIANT: Readonly<Record<string, string[]>> = { subagent_progress: ["outcome"] };
 
 describe.skipIf(entry === undefined)("OpenClaw's types", () => {
-  it("name the same typed hooks as the catalog, but for those that OpenClaw removed or never had", () => {
+  it("pin 2: name the same typed hooks as the catalog, but for those that OpenClaw removed or never had", () => {
     const text = declaration("type PluginHookName = ");
     const names = [...text.slice(0, text.indexOf(";")).matchAll(/"(\w+)"/g)].map(([, name]) => name!);
     const ours = Object.keys(CATALOG).filter((name) => routeOf(name) === "typed");
     expect(names.toSorted()).toEqual(ours.toSorted());
   });
 
-  it("give the events of all hooks the fields that the catalog gives them", () => {
+  it("pin 1: give the events of all hooks the fields that the catalog gives them", () => {
     const text = fileWith("type PluginHookHandlerMap = {", "*.d.ts");
     const hooks = [...declaration("type PluginHookHandlerMap = {").matchAll(/^ {2}(\w+): \(event: (\w+)/gm)];
     expect(hooks.length).toBeGreaterThan(40);
@@ -63,7 +63,7 @@ describe.skipIf(entry === undefined)("OpenClaw's types", () => {
     expect(theirs).toEqual(ours);
   });
 
-  it("give the contexts of all hooks no field that the catalog does not have", () => {
+  it("pin 1: give the contexts of all hooks no field that the catalog does not have", () => {
     const text = fileWith("type PluginHookHandlerMap = {", "*.d.ts");
     const hooks = [...declaration("type PluginHookHandlerMap = {").matchAll(/^ {2}(\w+): \(event: \w+, ctx: (\w+)\)/gm)];
     expect(hooks.length).toBeGreaterThan(40);
@@ -80,14 +80,14 @@ describe.skipIf(entry === undefined)("OpenClaw's types", () => {
     expect(unknown).toEqual([]);
   });
 
-  it("name no internal event that the catalog does not have", () => {
+  it("pin 2: name no internal event that the catalog does not have", () => {
     const text = declaration("const KNOWN_INTERNAL_HOOK_EVENT_KEYS = [", "]", "internal-hook-types-*.mjs");
     const names = [...text.matchAll(/"([\w:-]+)"/g)].map(([, name]) => name!);
     const ours = Object.keys(CATALOG).filter((name) => routeOf(name) === "internal");
     expect(names.toSorted()).toEqual(ours.toSorted());
   });
 
-  it("have no member of the plugin API that Creel's table does not know", () => {
+  it("pin 2: have no member of the plugin API that Creel's table does not know", () => {
     const text = declaration("type OpenClawPluginApi = {");
     const members = [...text.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, name]) => name!);
     expect(members.length).toBeGreaterThan(70);

@@ -168,7 +168,6 @@ describe("the places of a text", () => {
 
   it("of a fix are rare: where only a code is known, as in a report on a plugin, nothing fills them", () => {
     expect(codes.filter((code) => placesOf(ERRORS[code].fix).length > 0)).toEqual([
-      "ERR_OPENCLAW_ONE_WAY",
       "ERR_OPENCLAW_SLOT",
       "ERR_INSTALL_GRANT",
       "ERR_GRANT_UNASKED",

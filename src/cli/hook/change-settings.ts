@@ -9,7 +9,6 @@ import { diff } from "node:util";
 import { CreelError } from "../../protocol/errors.ts";
 import { withoutDanger } from "../../protocol/dangerous-text.ts";
 import type { AgentFormat } from "../../serve/agents/format.ts";
-import { UsageError } from "../options.ts";
 import { askerAt, isYes } from "../ui/question.ts";
 import type { Keyboard } from "../ui/question.ts";
 import type { Terminal } from "../ui/terminal.ts";
@@ -89,7 +88,7 @@ async function decided(action: HookAction, changes: readonly Change[], options: 
 async function planned(action: HookAction, format: AgentFormat, options: ChangeOptions): Promise<Change[]> {
   const { where } = SETTINGS[format.name]!;
   const place = options.place ?? { home: homedir(), project: process.cwd(), env: process.env };
-  const path = placeOf(format, where, place, options);
+  const path = placeOf(where, place, options);
   const commands = commandsFor(format, {
     start: options.start,
     socket: options.socket === undefined ? undefined : resolve(options.socket),
@@ -117,14 +116,9 @@ async function planned(action: HookAction, format: AgentFormat, options: ChangeO
   return [{ path, before, after: !isInstall && isEmptyObject(after) ? undefined : after, isExecutable: false, emptied: [dirname(path)] }];
 }
 
-function placeOf(format: AgentFormat, where: SharedFile | OwnFiles, place: Place, { file, isProject }: ChangeOptions): string {
+function placeOf(where: SharedFile | OwnFiles, place: Place, { file, isProject }: ChangeOptions): string {
   if (file !== undefined) return resolve(file);
-  if (isProject) return where.ofProject(place);
-  if (where.user) return where.user(place);
-  throw new UsageError(
-    `${format.title} has hooks only in a repository`,
-    `run it there with --project: creel hook install --for ${format.name} --project`,
-  );
+  return isProject ? where.ofProject(place) : where.user(place);
 }
 
 /** Undefined: it is as it should be. A file of another author is left alone. */

@@ -18,7 +18,7 @@ export interface Place {
 /** In a file that has other hooks, too: `hooks.<event>` is a list of entries. */
 export interface SharedFile {
   readonly kind: "shared";
-  readonly user: ((place: Place) => string) | undefined;
+  readonly user: (place: Place) => string;
   readonly ofProject: (place: Place) => string;
   entry(command: string): object;
 }
@@ -26,7 +26,7 @@ export interface SharedFile {
 /** Files that belong to Creel, by path below the folder. */
 export interface OwnFiles {
   readonly kind: "own";
-  readonly user: ((place: Place) => string) | undefined;
+  readonly user: (place: Place) => string;
   readonly ofProject: (place: Place) => string;
   readonly isExecutable: boolean;
   files(commands: ReadonlyMap<string, string>): Record<string, string>;
@@ -105,8 +105,7 @@ export const SETTINGS: Readonly<Record<string, AgentSettings>> = {
   "copilot-cli": {
     where: {
       kind: "own",
-      // Its documentation names no folder for a user's own hooks.
-      user: undefined,
+      user: ({ home, env }) => join(env.COPILOT_HOME ?? join(home, ".copilot"), "hooks"),
       ofProject: ({ project }) => join(project, ".github", "hooks"),
       isExecutable: false,
       files: (commands) => ({
@@ -116,7 +115,7 @@ export const SETTINGS: Readonly<Record<string, AgentSettings>> = {
         }),
       }),
     },
-    next: "start a new session of Copilot CLI in this repository",
+    next: "start a new session of Copilot CLI",
   },
 };
 

@@ -14,7 +14,7 @@ import type { Terminal } from "../ui/terminal.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { commandLine } from "../self.ts";
 import { EXIT } from "../verb.ts";
-import { candidates, channelsOf } from "./candidates.ts";
+import { candidates } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import { driftOf } from "./drift.ts";
 import { GatewayCommand } from "./gateway-command.ts";
@@ -28,7 +28,6 @@ export interface ActionInput {
     readonly all?: boolean;
     readonly "dry-run"?: boolean;
     readonly openclaw?: string;
-    readonly "one-way"?: readonly string[];
   };
   readonly isJson: boolean;
   readonly out: Terminal;
@@ -41,7 +40,6 @@ interface Scene extends ActionInput {
   readonly project: Project;
   readonly gateway: GatewayCommand;
   readonly plugins: readonly Candidate[];
-  readonly oneWay: readonly string[];
 }
 
 export async function runAction(action: Action, names: readonly string[], input: ActionInput): Promise<number> {
@@ -52,7 +50,7 @@ export async function runAction(action: Action, names: readonly string[], input:
   const project = await findProject(input.values, true);
   const gateway = new GatewayCommand(input.values.openclaw);
   const plugins = await candidates(gateway, project.state.dir);
-  const scene = { ...input, project, gateway, plugins, oneWay: input.values["one-way"] ?? [] };
+  const scene = { ...input, project, gateway, plugins };
   if (action === "plan") return plan(scene, names);
   if (action === "move") return moveAll(scene, names);
   if (action === "back") return backAll(scene, names);
@@ -70,14 +68,12 @@ async function plan(scene: Scene, names: readonly string[]): Promise<number> {
     const permissions = planned?.install.review.permissions.map(({ key }) => key) ?? [];
     const lost = planned ? [...planned.lost, ...nativeOnlyLines(plugin.dir!), ...planned.install.review.remarks] : [];
     const digest = planned?.install.digest ?? null;
-    const isOneWay = planned !== undefined && channelsOf(plugin).length > 0;
     rows.push({
       id,
       version: version ?? null,
       state,
       canMove: planned !== undefined,
       why: error?.message ?? null,
-      isOneWay,
       digest,
       permissions,
       lost,
@@ -87,8 +83,6 @@ async function plan(scene: Scene, names: readonly string[]): Promise<number> {
     scene.out.line(`${scene.out.paint("bold", id)} ${version ?? ""} ${verdict}`);
     if (permissions.length > 0) scene.out.line(`  may be granted: ${permissions.join(", ")}`);
     for (const line of lost) scene.out.line(`  lost: ${line}`);
-    if (isOneWay)
-      scene.out.line(`  one way: it has a channel, so OpenClaw 2026.9.6 would not load it natively again; move wants --one-way ${id}`);
   }
   if (scene.isJson) scene.out.line(JSON.stringify({ plugins: rows }, undefined, 2));
   else if (rows.length === 0) scene.out.line("there are no plugins beside OpenClaw's own");
@@ -135,15 +129,14 @@ async function moveAll(scene: Scene, names: readonly string[]): Promise<number> 
 }
 
 /** For a person who leaves: `load` comes after the last question, so OpenClaw loads what it did before. */
-function leftAt({ values, oneWay }: Scene, chosen: readonly (Candidate | string)[], results: readonly object[]): string {
+function leftAt({ values }: Scene, chosen: readonly (Candidate | string)[], results: readonly object[]): string {
   const words = results.flatMap((one, at) => {
     const plugin = chosen[at]!;
     return "outcome" in one && one.outcome === "moved" ? [typeof plugin === "string" ? plugin : plugin.id] : [];
   });
   if (words.length === 0) return "Nothing was moved.";
-  const flags = oneWay.flatMap((id) => (words.includes(id) ? ["--one-way", id] : []));
   const { config, "state-dir": stateDir, openclaw } = values;
-  const command = commandLine(["openclaw", "move", ...words, ...flags], { config, "state-dir": stateDir, openclaw });
+  const command = commandLine(["openclaw", "move", ...words], { config, "state-dir": stateDir, openclaw });
   return `Nothing was moved. Installed in Creel, as you accepted, but not yet loaded by OpenClaw: ${words.join(", ")}. To finish, run: ${command}`;
 }
 
@@ -166,7 +159,7 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
   const chosen = values.all === true ? plugins.filter(({ state }) => state === "sandboxed") : named(scene, names);
   const outcome = values["dry-run"] === true ? "planned" : "back";
   if (outcome === "back") await back(chosen, gateway);
-  const rows = chosen.map((plugin) => ({ id: plugin.id, outcome, hasChannel: channelsOf(plugin).length > 0 }));
+  const rows = chosen.map(({ id }) => ({ id, outcome }));
   if (isJson) out.line(JSON.stringify({ plugins: rows }, undefined, 2));
   else for (const plugin of chosen) sayBack(plugin, outcome, out);
   return EXIT.ok;
@@ -174,12 +167,8 @@ async function backAll(scene: Scene, names: readonly string[]): Promise<number> 
 
 function sayBack(plugin: Candidate, outcome: "planned" | "back", out: Terminal): void {
   const becomes = plugin.dir === undefined ? "is not loaded any more" : "is native again";
-  const when =
-    channelsOf(plugin).length > 0
-      ? ' in the configuration, but it has a channel: OpenClaw 2026.9.6 may keep loading the shim, "creel help openclaw" has more'
-      : "; a gateway that is running follows within seconds";
   if (outcome === "planned") out.line(`${plugin.id} would be moved back`);
-  else out.line(`${out.paint("green", "✓")} ${plugin.id} ${becomes}${when}`);
+  else out.line(`${out.paint("green", "✓")} ${plugin.id} ${becomes}; a gateway that is running follows within seconds`);
 }
 
 /** Of another process's answer. */

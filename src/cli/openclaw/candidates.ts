@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { readShim, shimIn } from "../../openclaw/shim-files.ts";
 import type { ShimFacts } from "../../openclaw/shim-facts.ts";
 import type { GatewayCommand, GatewayPlugin } from "./gateway-command.ts";
-import { nativeOnly } from "./native-only.ts";
 
 export interface Candidate {
   readonly id: string;
@@ -41,14 +40,6 @@ function candidate({ id, version, rootDir, enabled }: GatewayPlugin, stateDir: s
     shimDir,
     facts,
   };
-}
-
-/**
- * OpenClaw 2026.9.6 goes on with the paths that it started with when a plugin with a channel is to be loaded from another folder than
- * before, with or without Creel.
- */
-export function channelsOf({ dir }: Candidate): readonly string[] {
-  return (dir === undefined ? undefined : nativeOnly(dir).get("channels")) ?? [];
 }
 
 /** Of the files of a plugin without its dependencies: a native update changes it. Undefined: the folder is gone. */

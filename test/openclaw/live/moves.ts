@@ -16,14 +16,13 @@ export function moves(of: () => LiveScene): void {
     for (const part of ["tide", "blocked kitchen_sink_search", KITCHEN_SINK, "tool approval"]) expect(scene.nativeKitchen).toContain(part);
     const before = readFileSync(gateway.configFile, "utf8");
     scene.plan = (JSON.parse((await gateway.creel("plan", "--json")).stdout) as { plugins: LiveScene["plan"] }).plugins;
-    const movable = { state: "native", canMove: true };
-    expect(scene.plan).toMatchObject(["guard", ...OTHERS].toSorted().map((id) => ({ id, ...movable, isOneWay: id === KITCHEN_SINK })));
+    expect(scene.plan).toMatchObject(["guard", ...OTHERS].toSorted().map((id) => ({ id, state: "native", canMove: true })));
     await gateway.creel("move", "guard", "--dry-run");
     expect(readFileSync(gateway.configFile, "utf8")).toBe(before);
     scene.entries = scene.entriesNow();
   });
 
-  it("`move` on the running gateway, killed in the middle and run again: no restart, no call passes the gate meanwhile, `plugins.entries` unchanged byte for byte", async () => {
+  it("pin 9: `move` on the running gateway, killed in the middle and run again: no restart, no call passes the gate meanwhile, `plugins.entries` unchanged byte for byte", async () => {
     const scene = of();
     const { gateway } = scene;
     const mark = gateway.log.length;
@@ -45,8 +44,7 @@ export function moves(of: () => LiveScene): void {
     const scene = of();
     const { gateway } = scene;
     const mark = gateway.log.length;
-    // Kitchen-sink has a channel, see docs/guides/openclaw.md.
-    const flags = ["--json", "--one-way", KITCHEN_SINK, "--grant", "session:patch", "--grant", "install", "--unasked"];
+    const flags = ["--json", "--grant", "session:patch", "--grant", "install", "--unasked"];
     await gateway.reload(() => gateway.creel("move", "--all", ...scene.accept(...OTHERS), ...flags));
     const { paths = [] } = gateway.config.plugins.load ?? {};
     expect(paths.map((path) => String(path.split("/").at(-2))).toSorted()).toEqual(["guard", ...OTHERS].toSorted());

@@ -1,6 +1,8 @@
 /** The one gateway that the live tests share and build on: which plugins it has, and what tests ask of it. */
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { findNodeAtLocation } from "jsonc-parser";
+import { readJson } from "../../../src/text/jsonc.ts";
 import { folder, write } from "../../support/files.ts";
 import { Gateway, LONG } from "./gateway.ts";
 import type { GatewayClient } from "./gateway-client.ts";
@@ -76,16 +78,29 @@ export class LiveScene {
     await this.reconnect();
   }
 
-  reload(id: string): Promise<unknown> {
-    return this.client.request("plugins.reload", { plugins: [{ pluginId: id }] });
+  /** OpenClaw refuses it while it still works on an earlier change. */
+  async reload(id: string): Promise<void> {
+    const reloaded = async (): Promise<true | undefined> => {
+      try {
+        await this.client.request("plugins.reload", { plugins: [{ pluginId: id }] });
+        return true;
+      } catch (error) {
+        if (/operation is already running; retry/.test((error as Error).message)) return undefined;
+        throw error;
+      }
+    };
+    await waitFor(reloaded, LONG, `the reload of ${id}`);
   }
 
   since(mark: number): string {
     return this.gateway.log.slice(mark);
   }
 
+  /** Byte for byte, as they are in the file. */
   entriesNow(): string {
-    return JSON.stringify(this.gateway.config.plugins.entries);
+    const text = readFileSync(this.gateway.configFile, "utf8");
+    const { offset, length } = findNodeAtLocation(readJson(text), ["plugins", "entries"])!;
+    return text.slice(offset, offset + length);
   }
 
   accept(...ids: string[]): string[] {

@@ -16,12 +16,6 @@ export const openclaw = defineVerb({
   options: {
     all: { type: "boolean", help: "move, back: every plugin that can be" },
     "dry-run": { type: "boolean", help: "move, back: says what would be done, and does nothing" },
-    "one-way": {
-      type: "string",
-      multiple: true,
-      value: "id",
-      help: "move: this plugin too, although OpenClaw would not load it natively again; may be repeated",
-    },
     openclaw: { type: "string", value: "path", help: "OpenClaw's command (default: OPENCLAW_BIN, then openclaw on the PATH)" },
     ...CONSENT,
     ...PROJECT_OPTIONS,
@@ -37,7 +31,7 @@ export const openclaw = defineVerb({
     "creel openclaw doctor",
   ],
   prints:
-    "plan, status and doctor: `plugins`, each with `id`, `version`, `state` (`native`, `sandboxed`), `drift`, and for plan `canMove`, `why`, `isOneWay`, `digest`, `permissions`, `lost`; move and back: `plugins`, each with `id` and `outcome`, and for move `digest`, `lost`, for back `hasChannel`; release: `plugins`, each with `id`, `status`, `circuit`, and `error` if it does not load; policy: what OpenClaw's `security.installPolicy` reads",
+    "plan, status and doctor: `plugins`, each with `id`, `version`, `state` (`native`, `sandboxed`), `drift`, and for plan `canMove`, `why`, `digest`, `permissions`, `lost`; move and back: `plugins`, each with `id` and `outcome`, and for move `digest`, `lost`; release: `plugins`, each with `id`, `status`, `circuit`, and `error` if it does not load; policy: what OpenClaw's `security.installPolicy` reads",
   exits: { ok: "done; doctor and status: nothing has drifted", failed: "something was not done, or has drifted" },
   asks: true,
   async run({ values, positionals, isJson, out, err }) {

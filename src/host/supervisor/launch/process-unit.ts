@@ -3,7 +3,7 @@
  * and nothing else of the gateway. No socket listens anywhere, and the pipes close when either side dies.
  */
 import { once } from "node:events";
-import { writeSync } from "node:fs";
+import { readSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -85,6 +85,7 @@ export function startProcessUnit(lanes: number, walls: WallsPlan, entry: readonl
       const channel = shm[lane]?.channel;
       return socketLink(socket, {
         writeNow: writeSync,
+        readNow: readSync,
         maxBytes: LIMITS.frames.laneBytes,
         shm: channel && { channel, pollMode: "oneShot" },
       });

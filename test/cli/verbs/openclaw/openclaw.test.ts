@@ -156,7 +156,7 @@ describe("creel openclaw", () => {
     "interrupted at any step, a plugin is native or sandboxed, and the next command takes it from there",
     { timeout: 120_000 },
     async () => {
-      const { root, creel, fail, state } = world();
+      const { root, creel, config, fail, state } = world();
       const digest = rowsOf(await creel("plan", "guard", "--json"))[0]!.digest;
       const move = () => creel("move", "guard", "--json", "--accept", digest);
       for (const step of ["before|plugins list", "before|config get plugins --json", "before|config get plugins.load.paths"]) {
@@ -176,7 +176,14 @@ describe("creel openclaw", () => {
       fail("after|config set");
       expect([(await move()).code, state()]).toEqual([1, "sandboxed"]);
       fail("before|config set");
+      const manifest = join(config().load.paths.at(-1)!, "openclaw.plugin.json");
+      const indexed = readFileSync(manifest, "utf8");
       expect([(await creel("back", "guard")).code, state()]).toEqual([1, "sandboxed"]);
+      // Before OpenClaw is asked: without any path it believes its index of plugins, while their manifests are what they were.
+      const retired = readFileSync(manifest, "utf8");
+      expect([retired === indexed, JSON.parse(retired)]).toEqual([false, JSON.parse(indexed)]);
+      fail();
+      expect(rowsOf(await creel("status", "--json"))).toMatchObject([{ id: "guard", state: "sandboxed", drift: [] }, { id: "hog" }]);
       fail("after|config set");
       expect([(await creel("back", "guard")).code, state()]).toEqual([1, "native"]);
       fail();
@@ -228,24 +235,18 @@ describe("creel openclaw", () => {
     },
   );
 
-  it(
-    "a plugin that cannot go back is moved only by name, one that fills a slot is not, and plan says so",
-    { timeout: 120_000 },
-    async () => {
-      const { root, creel, state } = world({ memory: "hog" });
-      const manifest = { ...(JSON.parse(NATIVE.guard["openclaw.plugin.json"]!) as object), channels: ["tide"] };
-      write(join(root, "extensions/guard"), { "openclaw.plugin.json": JSON.stringify(manifest) });
-      const [guard, hog] = rowsOf(await creel("plan", "--json"));
-      expect(guard).toMatchObject({ canMove: true, isOneWay: true });
-      expect(guard!.lost).toContain("channels of its openclaw.plugin.json: tide");
-      expect(hog).toMatchObject({ canMove: false, why: "hog fills OpenClaw's plugins.slots.memory, which the sandbox cannot do" });
-      const refused = await creel("move", "guard", "hog", "--accept", guard!.digest, "--json");
-      expect([refused.code, state()]).toEqual([1, "native"]);
-      expect(refused.err).toContain("add --one-way guard");
-      const moved = await creel("move", "guard", "--one-way", "guard", "--accept", guard!.digest, "--json");
-      expect([moved.code, state()]).toEqual([0, "sandboxed"]);
-    },
-  );
+  it("a plugin that fills a slot is not moved; one with a channel is, and plan says what is lost", { timeout: 120_000 }, async () => {
+    const { root, creel, state } = world({ memory: "hog" });
+    const manifest = { ...(JSON.parse(NATIVE.guard["openclaw.plugin.json"]!) as object), channels: ["tide"] };
+    write(join(root, "extensions/guard"), { "openclaw.plugin.json": JSON.stringify(manifest) });
+    const [guard, hog] = rowsOf(await creel("plan", "--json"));
+    expect(guard).toMatchObject({ canMove: true });
+    expect(guard!.lost).toContain("channels of its openclaw.plugin.json: tide");
+    expect(hog).toMatchObject({ canMove: false, why: "hog fills OpenClaw's plugins.slots.memory, which the sandbox cannot do" });
+    const moved = await creel("move", "guard", "hog", "--accept", guard!.digest, "--json");
+    expect([moved.code, state()]).toEqual([1, "sandboxed"]);
+    expect(moved.err).toContain("hog stays native: hog fills OpenClaw's plugins.slots.memory");
+  });
 
   it(
     "a new plugin is moved from its source; a newer version of a moved one, too, and `back` still finds the native copy",
