@@ -41,6 +41,13 @@ test("a result field that the hook does not have is an error on every branch", (
     if (event.toolName === "read") return { params: {}, blok: true };
     return undefined;
   });
+  // @ts-expect-error alone on one branch
+  api.on("before_tool_call", (event) => (event.toolName === "exec" ? { blok: true } : undefined));
+  // @ts-expect-error alone on one branch, with another that is right
+  api.on("before_tool_call", (event) => {
+    if (event.toolName === "exec") return { blok: true };
+    return { block: true, blockReason: "x" };
+  });
   // @ts-expect-error by promise
   api.on("before_tool_call", async (event) => (event.toolName === "x" ? { block: true } : { parms: {}, block: false }));
   // @ts-expect-error in a conditional
