@@ -52,13 +52,20 @@ test("a result field that the hook does not have is an error on every branch", (
   api.on("before_tool_call", async (event) => (event.toolName === "x" ? { block: true } : { parms: {}, block: false }));
   // @ts-expect-error in a conditional
   api.on("message_sending", ({ content }) => (content ? { content, cancle: true } : undefined));
+  // @ts-expect-error inside of a field
+  api.on("before_tool_call", () => ({ requireApproval: { title: "t", description: "d", timeoutBehaviour: "deny" } }));
+  // @ts-expect-error inside of a field, on one branch, by promise
+  api.on("before_tool_call", async (event) => {
+    if (event.toolName === "exec") return { requireApproval: { title: "t", description: "d", allowed: ["deny"] } };
+    return { block: false };
+  });
   // @ts-expect-error nothing is blocked by a reason alone
   api.on("before_tool_call", () => ({ blockReason: "x" }));
   // @ts-expect-error nothing is cancelled by a reason alone
   api.on("message_sending", (event) => (event.to === "x" ? { cancelReason: "x" } : undefined));
   api.on("before_tool_call", ({ params, toolName }) => {
     if (toolName === "exec") return { block: params.command === "rm", blockReason: "no" };
-    if (toolName === "ask") return { requireApproval: { title: "t", description: "d" } };
+    if (toolName === "ask") return { requireApproval: { title: "t", description: "d", allowedDecisions: ["deny"], onResolution() {} } };
     return toolName === "read" ? { params: { ...params, path: "/" } } : undefined;
   });
   // What is typed as anything is not judged.

@@ -5,7 +5,24 @@
 
 type Settled<R> = R extends PromiseLike<infer Inner> ? Settled<Inner> : R;
 type KeysOf<Answer> = Answer extends object ? keyof Answer : never;
-type Surplus<R, Answer> = R extends object ? Exclude<keyof R, KeysOf<Answer>> : never;
+type FieldOf<Answer, K> = Answer extends object ? (K extends keyof Answer ? Answer[K] : never) : never;
+type Surplus<R, Answer> = R extends object
+  ? Exclude<keyof R, KeysOf<Answer>> | InFields<R, Answer, keyof R & KeysOf<Answer> & string>
+  : never;
+/** The same of its fields, such as `requireApproval`: one step down, and not in lists. */
+type InFields<R, Answer, K extends keyof R & string> = { [Key in K]-?: InField<R[Key], FieldOf<Answer, Key>, Key> }[K];
+type InField<R, Field, K extends string> =
+  Any<R> extends true
+    ? never
+    : unknown extends Field
+      ? never
+      : R extends readonly unknown[] | ((...given: never) => unknown)
+        ? never
+        : R extends object
+          ? string extends keyof R
+            ? never
+            : `${K}.${Exclude<keyof R, KeysOf<Field>> & string}`
+          : never;
 
 /** A reason decides nothing without the field that it explains. */
 type ReasonAlone<R> = R extends { blockReason: unknown }

@@ -139,10 +139,10 @@ function* smaller(value: unknown, schema: JsonSchema): Iterable<unknown> {
 }
 
 /** Without ever smaller parts of its beginning and its end, and, where it is short, without any one character. */
-function* shorter(text: string): Iterable<string> {
+function* shorter(value: string): Iterable<string> {
   yield "";
-  for (let part = text.length >> 1; part > 0; part >>= 1) yield* new Set([text.slice(0, -part), text.slice(part)]);
-  if (text.length <= SHORT) for (let at = 1; at < text.length - 1; at++) yield text.slice(0, at) + text.slice(at + 1);
+  for (let part = value.length >> 1; part > 0; part >>= 1) yield* new Set([value.slice(0, -part), value.slice(part)]);
+  if (value.length <= SHORT) for (let at = 1; at < value.length - 1; at++) yield value.slice(0, at) + value.slice(at + 1);
 }
 
 function generate(schema: JsonSchema, random: () => number, depth: number): unknown {
