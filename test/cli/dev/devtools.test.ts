@@ -134,7 +134,8 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     await choose(tab);
     // The function begins in line 4.
     const row = page.locator("tr", { hasText: /spin.*index\.ts:4:/ }).first();
-    expect(Number(/([\d.]+)\s%/.exec((await row.textContent())!)![1])).toBeGreaterThan(80);
+    // Its total time: V8 may collect garbage in it.
+    expect(Number(/%.*?([\d.]+)\s%/.exec((await row.textContent())!)![1])).toBeGreaterThan(80);
   });
 
   it("stops where an exception is thrown, and a window that is closed meanwhile leaves the plugin going on", async () => {
