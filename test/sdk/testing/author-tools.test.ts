@@ -178,7 +178,7 @@ describe("coverage", () => {
   });
 });
 
-describe("fuzz", () => {
+describe("fuzz", { timeout: 60_000 }, () => {
   it("finds an event that makes the plugin throw, and makes it as small as it can", async () => {
     await using harness = await createHarness({ plugin });
     const { failure, seed } = await harness.fuzz("message_sending", { runs: 400 });
