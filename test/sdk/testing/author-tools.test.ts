@@ -72,6 +72,15 @@ function reportOfC8(from: string, where: string): Readonly<Record<string, Report
   return JSON.parse(readFileSync(join(from, "coverage-final.json"), "utf8")) as Record<string, Reported>;
 }
 
+/** What fuzz reports about a plugin that throws at these events. */
+async function smallest(hook: AnyHook, throws: (event: Record<string, unknown>) => boolean, seed: number): Promise<unknown> {
+  const run = async (event: Record<string, unknown>): Promise<Outcome> => {
+    const error = throws(event) ? { code: "ERR_CALL_FAILED", message: "no" } : undefined;
+    return { calls: [{ plugin: "x", status: error ? "failed" : "ok", ...(error && { error }) }] } as never;
+  };
+  return (await fuzz(hook, run, { runs: 1_000, seed })).failure?.event;
+}
+
 describe("matchers", () => {
   it("say what an outcome is, with expect and without", async () => {
     await using harness = await createHarness({ plugin });
@@ -196,13 +205,6 @@ describe("fuzz", { timeout: 60_000 }, () => {
   });
 
   it("gives the smallest event: a text without a character too many, a number next to one that is answered, no field too many", async () => {
-    const smallest = async (hook: AnyHook, throws: (event: Record<string, unknown>) => boolean, seed: number) => {
-      const run = async (event: Record<string, unknown>): Promise<Outcome> => {
-        const error = throws(event) ? { code: "ERR_CALL_FAILED", message: "no" } : undefined;
-        return { calls: [{ plugin: "x", status: error ? "failed" : "ok", ...(error && { error }) }] } as never;
-      };
-      return (await fuzz(hook, run, { runs: 1_000, seed })).failure?.event;
-    };
     const { message_sending: sending, after_tool_call: after } = CATALOG;
     for (let seed = 1; seed <= 5; seed++) {
       expect(await smallest(sending, ({ content }) => String(content).length > 100, seed)).toMatchObject({
