@@ -1,50 +1,35 @@
 /**
- * The author's side, types only: what is wrong with the result of a handler although TypeScript would assign it. It
- * forgets surplus fields of a returned object, so `{ blok: true, blockReason: "…" }` would pass, and so would the call.
+ * The author's side, types only: a result with a field that the hook does not have is an error. TypeScript forgets surplus fields of a
+ * returned object, so `{ blok: true, blockReason: "…" }` would pass, and so would the call.
  */
 
-type Settled<R> = R extends PromiseLike<infer Inner> ? Settled<Inner> : R;
-type KeysOf<Answer> = Answer extends object ? keyof Answer : never;
-type FieldOf<Answer, K> = Answer extends object ? (K extends keyof Answer ? Answer[K] : never) : never;
-type Surplus<R, Answer> = R extends object
-  ? Exclude<keyof R, KeysOf<Answer>> | InFields<R, Answer, keyof R & KeysOf<Answer> & string>
-  : never;
-/** The same of its fields, such as `requireApproval`: one step down, and not in lists. */
-type InFields<R, Answer, K extends keyof R & string> = { [Key in K]-?: InField<R[Key], FieldOf<Answer, Key>, Key> }[K];
-type InField<R, Field, K extends string> =
-  Any<R> extends true
-    ? never
-    : unknown extends Field
-      ? never
-      : R extends readonly unknown[] | ((...given: never) => unknown)
-        ? never
-        : R extends object
-          ? string extends keyof R
-            ? never
-            : `${K}.${Exclude<keyof R, KeysOf<Field>> & string}`
-          : never;
+type KeysOf<T> = T extends object ? keyof T : never;
 
-/** A reason decides nothing without the field that it explains. */
-type ReasonAlone<R> = R extends { blockReason: unknown }
-  ? "block" extends keyof R
-    ? never
-    : "blockReason without block"
-  : R extends { cancelReason: unknown }
-    ? "cancel" extends keyof R
+/** The fields of an answer that have fields themselves, such as `requireApproval`; not lists, and none that may have any fields. */
+type Parents<A> = {
+  [K in keyof A]-?: NonNullable<A[K]> extends infer F
+    ? F extends readonly unknown[] | ((...given: never) => unknown)
       ? never
-      : "cancelReason without cancel"
+      : F extends object
+        ? string extends keyof F
+          ? never
+          : K
+        : never
     : never;
+}[keyof A];
+type Children<A> = { [K in Parents<A>]: KeysOf<NonNullable<A[K]>> }[Parents<A>];
+type Unless<Known, Names extends PropertyKey> = {
+  readonly [P in Names]?: P extends Known ? unknown : "the hook has no such result field" | undefined;
+};
+/** A reason decides nothing without the field that it explains. */
+type Explained<Names> = ("block" extends Names ? unknown : { readonly blockReason?: undefined }) &
+  ("cancel" extends Names ? unknown : { readonly cancelReason?: undefined });
 
-type Any<T> = 0 extends 1 & T ? true : false;
-
-/** `unknown`: nothing is wrong. Otherwise a type that no handler has, whose text says what is. */
-export type AnswerFault<Returned, Answer> =
-  Any<Returned> extends true
-    ? unknown
-    : unknown extends Answer
-      ? unknown
-      : [Surplus<Settled<Returned>, Answer>] extends [never]
-        ? [ReasonAlone<Settled<Returned>>] extends [never]
-          ? unknown
-          : { readonly "this result decides nothing": ReasonAlone<Settled<Returned>> }
-        : { readonly "the hook has no such result field": Surplus<Settled<Returned>, Answer> };
+/**
+ * An answer with fields of these names, and of these inside of them: TypeScript infers both from what a handler returns. A name that the
+ * hook does not have gets a type that no value has. The type of the value that is returned must not appear here: editors would show that
+ * one, which has no comments, instead of the answer's.
+ */
+export type ExactAnswer<Answer, Names extends PropertyKey, Inner extends PropertyKey> = Answer extends object
+  ? Answer & Unless<keyof Answer, Names> & { readonly [F in Parents<Answer>]?: Unless<Children<Answer>, Inner> } & Explained<Names>
+  : Answer;
