@@ -100,7 +100,7 @@ export interface OnHook {
   // No call chooses this one. TypeScript looks at a handler without parameters once, for the first signature: here it expects the result
   // of the named hook. It also stands for calls that are not complete yet.
   /** ${ON} */
-  <N extends HookName, H extends HookHandlers[N]>(this: never, hook: N, handler: H, options?: HandlerOptions): void;
+  <N extends HookName>(this: never, hook: N, handler: HookHandlers[N], options?: HandlerOptions): void;
 ${hooks.join("\n")}
   // For a name that is a variable, and for errors: TypeScript says what is wrong by the last one.
   /** ${ON} */

@@ -17,7 +17,7 @@ export interface OnHook {
   // No call chooses this one. TypeScript looks at a handler without parameters once, for the first signature: here it expects the result
   // of the named hook. It also stands for calls that are not complete yet.
   /** Listen to a hook. Only while `register` runs. A result field that the hook does not have is a type error. */
-  <N extends HookName, H extends HookHandlers[N]>(this: never, hook: N, handler: H, options?: HandlerOptions): void;
+  <N extends HookName>(this: never, hook: N, handler: HookHandlers[N], options?: HandlerOptions): void;
   /** Before an agent runs: let it pass or block it; an answer that is neither blocks. (gate) If it fails, the agent's run is blocked. */
   <F extends PropertyKey, G extends PropertyKey, P extends PropertyKey, Q extends PropertyKey>(hook: Named<"before_agent_run">, handler: CheckedHandler<"before_agent_run", F, G, P, Q>, options?: HandlerOptions): void;
   /** Before the model answers: give the reply yourself, or silence. (claim) If it fails, the model answers. */

@@ -24,10 +24,10 @@ type AllOf<U> = (U extends unknown ? (one: U) => void : never) extends (all: inf
  * With the comments that editors show. Their own type is `unknown`, so the field's stays as it is. TypeScript 7 shows those of declared
  * properties only: `Pick` would lose them.
  */
-type Documented<T> = T & AllOf<FieldDocs[NamedKeys<T> & keyof FieldDocs]> & Inner<T>;
+type Documented<T> = T & AllOf<FieldDocs[NamedKeys<T> & keyof FieldDocs]> & InnerFields<T>;
 /** The same for the fields of its fields, but not of those in lists. */
-type Inner<T> = { readonly [K in NamedKeys<T> & keyof InnerDocs]?: InnerOf<NonNullable<T[K & keyof T]>, InnerDocs[K]> };
-type InnerOf<T, Docs> = AllOf<Docs[NamedKeys<T> & keyof Docs]> & Inner<T>;
+type InnerFields<T> = { readonly [K in NamedKeys<T> & keyof InnerDocs]?: InnerOf<NonNullable<T[K & keyof T]>, InnerDocs[K]> };
+type InnerOf<T, Docs> = AllOf<Docs[NamedKeys<T> & keyof Docs]> & InnerFields<T>;
 type DocumentedAnswer<A, Docs> = unknown extends A ? A : A extends object ? A & Docs : A;
 
 export type HookEvent<N extends HookName> = Documented<z.output<Catalog[N]["event"]>>;
