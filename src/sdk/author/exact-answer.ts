@@ -19,11 +19,11 @@ type Parents<A> = {
 }[keyof A];
 type Children<A> = { [K in Parents<A>]: KeysOf<NonNullable<A[K]>> }[Parents<A>];
 type Unless<Known, Names extends PropertyKey> = {
-  readonly [P in Names]?: P extends Known ? unknown : "the hook has no such result field" | undefined;
+  readonly [P in Names]?: P extends Known ? unknown : `the hook has no such result field: ${P & string}` | undefined;
 };
 /** A reason decides nothing without the field that it explains. */
-type Explained<Names> = ("block" extends Names ? unknown : { readonly blockReason?: undefined }) &
-  ("cancel" extends Names ? unknown : { readonly cancelReason?: undefined });
+type Explained<Names> = ("block" extends Names ? unknown : { readonly blockReason?: "it decides nothing without block" | undefined }) &
+  ("cancel" extends Names ? unknown : { readonly cancelReason?: "it decides nothing without cancel" | undefined });
 
 /**
  * An answer with fields of these names, and of these inside of them: TypeScript infers both from what a handler returns. A name that the
