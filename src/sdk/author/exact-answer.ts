@@ -5,18 +5,8 @@
 
 type KeysOf<T> = T extends object ? keyof T : never;
 
-/** The fields of an answer that have fields themselves, such as `requireApproval`; not lists, and none that may have any fields. */
-type Parents<A> = {
-  [K in keyof A]-?: NonNullable<A[K]> extends infer F
-    ? F extends readonly unknown[] | ((...given: never) => unknown)
-      ? never
-      : F extends object
-        ? string extends keyof F
-          ? never
-          : K
-        : never
-    : never;
-}[keyof A];
+/** Of the fields that have fields themselves, the one that authors write by hand. */
+type Parents<A> = keyof A & "requireApproval";
 type Children<A> = { [K in Parents<A>]: KeysOf<NonNullable<A[K]>> }[Parents<A>];
 type Unless<Known, Names extends PropertyKey> = {
   readonly [P in Names]?: P extends Known ? unknown : `the hook has no such result field: ${P & string}` | undefined;
