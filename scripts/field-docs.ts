@@ -75,14 +75,14 @@ ${withResults.map((hook) => resultDocs(hook, rules)).join("\n")}
 }
 
 /** Names of fields that TypeScript infers from what a handler returns. */
-const KEYS = ["F", "G", "P", "Q"].map((name) => `${name} extends PropertyKey`).join(", ");
+const KEYS = ["F", "P"].map((name) => `${name} extends PropertyKey`).join(", ");
 
 /** `api.on`, once for each hook. */
 export function onHook(): string {
   const hooks = Object.values(CATALOG).map((hook: AnyHook) => {
     const name = JSON.stringify(hook.name);
     const isChecked = hook.kind !== "observe";
-    const [given, handler] = isChecked ? [`<${KEYS}>`, `CheckedHandler<${name}, F, G, P, Q>`] : ["", `HookHandlers[${name}]`];
+    const [given, handler] = isChecked ? [`<${KEYS}>`, `CheckedHandler<${name}, F, P>`] : ["", `HookHandlers[${name}]`];
     return `  ${comment(hookWords(hook)).trim()}\n  ${given}(hook: Named<${name}>, handler: ${handler}, options?: HandlerOptions): void;`;
   });
   return `${HEAD}import type { HookName } from "../../protocol/catalog.ts";
@@ -104,7 +104,7 @@ export interface OnHook {
 ${hooks.join("\n")}
   // For a name that is a variable, and for errors: TypeScript says what is wrong by the last one.
   /** ${ON} */
-  <N extends HookName, ${KEYS}>(hook: N, handler: CheckedHandler<N, F, G, P, Q>, options?: HandlerOptions): void;
+  <N extends HookName, ${KEYS}>(hook: N, handler: CheckedHandler<N, F, P>, options?: HandlerOptions): void;
 }
 `;
 }

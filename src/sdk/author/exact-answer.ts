@@ -3,11 +3,6 @@
  * returned object, so `{ blok: true, blockReason: "…" }` would pass, and so would the call.
  */
 
-type KeysOf<T> = T extends object ? keyof T : never;
-
-/** Of the fields that have fields themselves, the one that authors write by hand. */
-type Parents<A> = keyof A & "requireApproval";
-type Children<A> = { [K in Parents<A>]: KeysOf<NonNullable<A[K]>> }[Parents<A>];
 type Unless<Known, Names extends PropertyKey> = {
   readonly [P in Names]?: P extends Known ? unknown : `the hook has no such result field: ${P & string}` | undefined;
 };
@@ -16,10 +11,10 @@ type Explained<Names> = ("block" extends Names ? unknown : { readonly blockReaso
   ("cancel" extends Names ? unknown : { readonly cancelReason?: "it decides nothing without cancel" | undefined });
 
 /**
- * An answer with fields of these names, and of these inside of them: TypeScript infers both from what a handler returns. A name that the
+ * An answer with fields of these names: TypeScript infers them from what a handler returns. A name that the
  * hook does not have gets a type that no value has. The type of the value that is returned must not appear here: editors would show that
  * one, which has no comments, instead of the answer's.
  */
-export type ExactAnswer<Answer, Names extends PropertyKey, Inner extends PropertyKey> = Answer extends object
-  ? Answer & Unless<keyof Answer, Names> & { readonly [F in Parents<Answer>]?: Unless<Children<Answer>, Inner> } & Explained<Names>
+export type ExactAnswer<Answer, Names extends PropertyKey> = Answer extends object
+  ? Answer & Unless<keyof Answer, Names> & Explained<Names>
   : Answer;

@@ -60,18 +60,12 @@ export interface HandlerOptions {
 }
 
 /** A handler whose result has only fields that the hook has; see exact-answer.ts. `P…`: of a promise. */
-export type CheckedHandler<
-  N extends HookName,
-  Names extends PropertyKey,
-  Inner extends PropertyKey,
-  PNames extends PropertyKey,
-  PInner extends PropertyKey,
-> = (
+export type CheckedHandler<N extends HookName, Names extends PropertyKey, PNames extends PropertyKey> = (
   event: HookEvent<N>,
   ctx: HookContext<N>,
 ) => Catalog[N]["kind"] extends "sync"
-  ? ExactAnswer<HookAnswer<N>, Names, Inner>
-  : ExactAnswer<HookAnswer<N>, Names, Inner> | Promise<ExactAnswer<HookAnswer<N>, PNames, PInner>>;
+  ? ExactAnswer<HookAnswer<N>, Names>
+  : ExactAnswer<HookAnswer<N>, Names> | Promise<ExactAnswer<HookAnswer<N>, PNames>>;
 
 export interface PluginApi<Config = Record<string, unknown>> {
   readonly id: string;
