@@ -1,6 +1,7 @@
 /** Trusted side: a run of the ring with the sentences of `creel explain`: why it ended so, and what to do. */
 import type { AuditCall } from "../protocol/audit-line.ts";
 import type { RunDetail } from "../protocol/live-report.ts";
+import { ranOutOfCpu } from "../protocol/outcome.ts";
 import type { PluginReport } from "../host/report/inspect.ts";
 import { growthPath, profilePath, readGrowth, readProfile } from "../host/inspect/stored-profile.ts";
 import type { StoredGrowth, StoredProfile } from "../host/inspect/stored-profile.ts";
@@ -22,7 +23,7 @@ export async function profileOf(
   stateDir: string | undefined,
   { runId, calls }: RunDetail,
 ): Promise<(StoredProfile & { readonly plugin: string }) | undefined> {
-  const plugin = calls.find(({ error }) => error?.code === "ERR_CALL_CPU")?.plugin;
+  const plugin = calls.find(ranOutOfCpu)?.plugin;
   if (stateDir === undefined || plugin === undefined) return undefined;
   const profile = await readProfile(profilePath(stateDir, runId, plugin));
   return profile && { plugin, ...profile };

@@ -24,6 +24,11 @@ export interface Call {
   readonly ignored?: readonly string[];
 }
 
+/** Was the call ended while it computed? On a busy machine a turn is ended before it has had all of its CPU time. */
+export function ranOutOfCpu({ error }: { readonly error?: { readonly code: string } | undefined }): boolean {
+  return error?.code === "ERR_CALL_CPU" || error?.code === "ERR_CALL_TURN";
+}
+
 /** The outcome of one handler of an evaluate hook. */
 export interface Evaluation<Result = unknown> {
   readonly pluginId: string;

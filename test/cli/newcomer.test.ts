@@ -127,8 +127,9 @@ describe("a newcomer", { timeout: 120_000 }, () => {
       const launch = JSON.parse(/\{\n[^]*?\n {4}\}/.exec(said)![0]) as { configurations: object[] };
       const attach = { type: "node", request: "attach", attachExistingChildren: false, autoAttachChildProcesses: false };
       expect(launch.configurations[0]).toMatchObject({ ...attach, port: Number(port) });
-      const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
-      await using client = await CdpClient.connect(target!.webSocketDebuggerUrl);
+      // As DevTools does with the address that is printed for Chrome; it sends its own origin.
+      const [, socket] = /^ {2}Chrome {4}devtools:\/\/devtools\/\S+&ws=(\S+)$/m.exec(said)!;
+      await using client = await CdpClient.connect(`ws://${socket}`, { origin: "devtools://devtools" });
       await client.send("Runtime.enable");
       await client.send("Debugger.enable");
       const url = "creel:plugin/greeter.js";

@@ -32,6 +32,7 @@ export default definePlugin({
     api.on("before_tool_call", async (event) => {
       if (event.toolName === "throw") throw new Error("thrown on purpose");
       if (event.toolName === "wait") await new Promise((resolve) => setTimeout(resolve, 5));
+      if (event.toolName === "spin") for (const end = Date.now() + 400; Date.now() < end; );
       if (event.toolName === "fill") { const all: string[] = []; for (;;) all.push(String(all.length).repeat(1000)); }
       const verdict = judge(String(event.params.command));
       return verdict;
@@ -236,7 +237,7 @@ describe("a debugger", () => {
     await expect.poll(stops, { timeout: 20_000 }).toBe(false);
   });
 
-  it("pauses behind an await, and nothing runs out of time meanwhile", async () => {
+  it("pauses behind an await, and nothing runs out of time meanwhile, also not of CPU time", async () => {
     const { host, address } = await open("process");
     await using _ = host;
     const { client, script } = await attach(address);
@@ -248,6 +249,9 @@ describe("a debugger", () => {
     await new Promise((resolve) => setTimeout(resolve, 700));
     await client.send("Debugger.resume");
     expect(await running).toMatchObject({ decision: "block", calls: [{ status: "ok" }] });
+    await client.send("Debugger.setBreakpointsActive", { active: false });
+    // More than the CPU time of a call.
+    expect(await host.run(...call("spin"))).toMatchObject({ decision: "block", calls: [{ status: "ok" }] });
     expect(host.inspect("guarded")).toMatchObject({ status: "ready", circuit: { state: "closed" } });
   });
 

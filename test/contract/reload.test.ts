@@ -242,6 +242,26 @@ contract("reload", (isolation) => {
     expect(made).toBeGreaterThan(160);
   });
 
+  it("of many reloads in flight the last one counts, however long each takes, and also if the plugin moves meanwhile", async () => {
+    const root = folder({ "p.js": version(0) }, QUICK);
+    const gates = [plugin("a", GATE), plugin("b", GATE)];
+    await using host = await openUnpinned(isolation, { lanes: 2, plugins: [...gates, { path: join(root, "p.js") }] });
+    let n = 0;
+    for (let round = 1; round <= 10; round++) {
+      const all = [];
+      for (let count = 0; count < round; count++) {
+        n += 1;
+        // Every third has a hook of the others' lane, every fourth takes a while.
+        const load = `${n % 3 ? "" : GATE} ${n % 4 ? "" : "return new Promise((done) => setTimeout(done, 10));"}`;
+        write(root, { "p.js": version(n, load) });
+        all.push(host.reload("p"));
+        if (n % 5 === 0) await said(host);
+      }
+      const last = (await Promise.all(all)).at(-1);
+      expect([last?.error, await said(host)]).toEqual([undefined, ` v${n}`]);
+    }
+  });
+
   it("each of several reloads says what became of its own version, also if a later one fails before its plugin has moved", async () => {
     const [a, b] = [plugin("a", GATE), plugin("b", GATE)];
     const root = folder({ "p.js": version(1) }, QUICK);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hookWords } from "../../scripts/field-docs.ts";
+import { innerWords } from "../../scripts/inner-words.ts";
 import { CATALOG } from "../../src/protocol/catalog.ts";
 import { FIELD_WORDS } from "../../src/protocol/hooks/field-words.ts";
 import { folder } from "../support/files.ts";
@@ -19,9 +20,11 @@ export default definePlugin({
   register(api) {
     api.on("before_tool_call", (event, ctx) => {
       if (event.toolName === ctx.sessionKey) return undefined;
+      if (ctx.trace?.traceFlags === "01") return { requireApproval: { title: "t", description: "d", timeoutBehavior: "deny" } };
       return { block: true, blockReason: "no" };
     });
     api.on("message_sending", sign);
+    api.on("session:patch", ({ context }) => api.logger.info(context.sessionEntry, context.patch.thinkingLevel));
   },
 });
 `;
@@ -75,6 +78,15 @@ describe("in an editor", { timeout: 120_000 }, () => {
     expect(await over("sessionKey")).toContain(FIELD_WORDS.sessionKey);
     expect(await over("content:")).toContain(FIELD_WORDS.content);
     expect(await over('"message_sending"]')).toContain(CATALOG.message_sending.summary);
+  });
+
+  it("and over a result's field on a branch, and a field inside of another: of a result, a context, an internal event's context, and one step further", async () => {
+    expect(await over("requireApproval: {")).toContain(FIELD_WORDS.requireApproval);
+    expect(await over("timeoutBehavior")).toContain(innerWords("requireApproval", "timeoutBehavior"));
+    expect(await over("blockReason")).toContain(FIELD_WORDS.blockReason);
+    expect(await over("traceFlags")).toContain(innerWords("trace", "traceFlags"));
+    expect(await over("sessionEntry")).toContain(innerWords("context", "sessionEntry"));
+    expect(await over("thinkingLevel")).toContain(innerWords("patch", "thinkingLevel"));
   });
 
   it("over `on`, the catalog's sentence about the hook that the call names, and also while the call is written", async () => {

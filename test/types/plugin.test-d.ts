@@ -41,17 +41,26 @@ test("a result field that the hook does not have is an error on every branch", (
     if (event.toolName === "read") return { params: {}, blok: true };
     return undefined;
   });
+  // @ts-expect-error alone on one branch
+  api.on("before_tool_call", (event) => (event.toolName === "exec" ? { blok: true } : undefined));
+  // @ts-expect-error alone on one branch, with another that is right
+  api.on("before_tool_call", (event) => {
+    if (event.toolName === "exec") return { blok: true };
+    return { block: true, blockReason: "x" };
+  });
   // @ts-expect-error by promise
   api.on("before_tool_call", async (event) => (event.toolName === "x" ? { block: true } : { parms: {}, block: false }));
   // @ts-expect-error in a conditional
   api.on("message_sending", ({ content }) => (content ? { content, cancle: true } : undefined));
+  // A declared answer has all of its fields.
+  api.on("before_tool_call", (): HookAnswer<"before_tool_call"> => ({ requireApproval: { title: "t", description: "d" } }));
   // @ts-expect-error nothing is blocked by a reason alone
   api.on("before_tool_call", () => ({ blockReason: "x" }));
   // @ts-expect-error nothing is cancelled by a reason alone
   api.on("message_sending", (event) => (event.to === "x" ? { cancelReason: "x" } : undefined));
   api.on("before_tool_call", ({ params, toolName }) => {
     if (toolName === "exec") return { block: params.command === "rm", blockReason: "no" };
-    if (toolName === "ask") return { requireApproval: { title: "t", description: "d" } };
+    if (toolName === "ask") return { requireApproval: { title: "t", description: "d", allowedDecisions: ["deny"], onResolution() {} } };
     return toolName === "read" ? { params: { ...params, path: "/" } } : undefined;
   });
   // What is typed as anything is not judged.

@@ -6,7 +6,7 @@ import type { CallerOptions } from "../call/caller.ts";
 import type { CallInput } from "../call/input.ts";
 import { failure, page, told } from "../call/page.ts";
 import { CreelError, ERRORS } from "../../protocol/errors.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
+import { ranOutOfCpu } from "../../protocol/outcome.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { UsageError } from "../options.ts";
 import { oneLine } from "../../text/one-line.ts";
@@ -20,7 +20,7 @@ import { EXIT } from "../verb.ts";
 import { sayWalls } from "../ui/walls.ts";
 import { Actions } from "./actions.ts";
 import type { Action } from "./actions.ts";
-import { changesOf, differencePage } from "./difference.ts";
+import { differencePage } from "./difference.ts";
 import type { Shown } from "./difference.ts";
 import { readFixtures } from "./fixtures.ts";
 import type { Fixture } from "./fixtures.ts";
@@ -187,11 +187,9 @@ export class Round {
       if (error?.at !== undefined) await codeFrame(this.#root, error.at, out);
       if (error) out.line(`  ${out.paint("bold", "Fix:")} ${ERRORS[error.code].fix}`);
     }
-    const hasFailed = (code: ErrorCode): boolean => outcome.calls.some(({ error }) => error?.code === code);
-    // On a busy machine a turn is ended before it has had all of its CPU time.
-    if (hasFailed("ERR_CALL_CPU") || hasFailed("ERR_CALL_TURN")) await this.profile();
-    if (hasFailed("ERR_CALL_MEMORY")) await this.profile("heap");
-    if (before) differencePage(changesOf(before, shown), out);
+    if (outcome.calls.some(ranOutOfCpu)) await this.profile();
+    if (outcome.calls.some(({ error }) => error?.code === "ERR_CALL_MEMORY")) await this.profile("heap");
+    if (before) differencePage(before, shown, out);
   }
 
   /** Runs the event once more, in a host of its own, with the profiler. */

@@ -36,12 +36,15 @@ export function changesOf(before: Shown, after: Shown): Change[] {
   return changes;
 }
 
-export function differencePage(changes: readonly Change[], { line, paint }: Terminal): void {
-  if (changes.length === 0) return line(paint("gray", "  same answer as before"));
-  for (const { what, before, after } of changes) {
-    line(`  ${paint("bold", what.padEnd(9))}${paint("red", `- ${oneLine(before === "" ? "none" : before)}`)}`);
-    line(`           ${paint("green", `+ ${oneLine(after === "" ? "none" : after)}`)}`);
+export function differencePage(before: Shown, after: Shown, { line, paint }: Terminal): void {
+  const changes = changesOf(before, after);
+  if (changes.length === 0) line(paint("gray", "  same answer as before"));
+  for (const { what, before: old, after: now } of changes) {
+    line(`  ${paint("bold", what.padEnd(9))}${paint("red", `- ${oneLine(old === "" ? "none" : old)}`)}`);
+    line(`           ${paint("green", `+ ${oneLine(now === "" ? "none" : now)}`)}`);
   }
+  if (changes.every(({ what }) => what !== "cpu"))
+    line(paint("gray", `  cost     cpu ${duration(cpuOf(before.outcome))} before, ${duration(cpuOf(after.outcome))} now`));
 }
 
 function errorsOf({ calls }: Outcome): string {

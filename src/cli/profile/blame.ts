@@ -7,7 +7,7 @@ import { growthPath, profilePath, readGrowth, readProfile, writeGrowth, writePro
 import type { StoredGrowth } from "../../host/inspect/stored-profile.ts";
 import type { AuditShown } from "../../protocol/audit-line.ts";
 import { CreelError } from "../../protocol/errors.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
+import { ranOutOfCpu } from "../../protocol/outcome.ts";
 import { profileRun, profileRunHeap } from "../../replay/profile-run.ts";
 import type { ReplayedRun, ReplaySetup } from "../../replay/replay-host.ts";
 import { Recordings } from "../../state/recordings.ts";
@@ -45,8 +45,8 @@ export interface Blames {
 /** Without any field: no call ran out of CPU time or memory. `plugins`: those that the gateway names beside the configuration. */
 export async function blamesOf(run: BlamedRun, project: Project, plugins?: ReplaySetup["plugins"]): Promise<Blames> {
   const setup = setupOf(project, plugins);
-  const cpu = failedBy(run, "ERR_CALL_CPU");
-  const full = failedBy(run, "ERR_CALL_MEMORY");
+  const cpu = run.calls.find(ranOutOfCpu)?.plugin;
+  const full = run.calls.find(({ error }) => error?.code === "ERR_CALL_MEMORY")?.plugin;
   const profile = cpu === undefined ? undefined : await unlessUnknown(() => cpuBlame(run, cpu, project, setup));
   const memory = full === undefined ? undefined : await unlessUnknown(() => memoryBlame(run, full, project, setup));
   const unknown = [profile, memory].find((one) => typeof one === "string");
@@ -77,10 +77,6 @@ async function memoryBlame(run: BlamedRun, plugin: string, project: Project, set
   await writeGrowth(path, made);
   const { file: _, ...shown } = made;
   return { plugin, ...shown };
-}
-
-function failedBy({ calls }: BlamedRun, code: ErrorCode): string | undefined {
-  return calls.find(({ error }) => error?.code === code)?.plugin;
 }
 
 /** A call that never ends takes its process along, so the isolation is the default: a process. */

@@ -1,33 +1,20 @@
 /**
- * The author's side, types only: what is wrong with the result of a handler although TypeScript would assign it. It
- * forgets surplus fields of a returned object, so `{ blok: true, blockReason: "…" }` would pass, and so would the call.
+ * The author's side, types only: a result with a field that the hook does not have is an error. TypeScript forgets surplus fields of a
+ * returned object, so `{ blok: true, blockReason: "…" }` would pass, and so would the call.
  */
 
-type Settled<R> = R extends PromiseLike<infer Inner> ? Settled<Inner> : R;
-type KeysOf<Answer> = Answer extends object ? keyof Answer : never;
-type Surplus<R, Answer> = R extends object ? Exclude<keyof R, KeysOf<Answer>> : never;
-
+type Unless<Known, Names extends PropertyKey> = {
+  readonly [P in Names]?: P extends Known ? unknown : `the hook has no such result field: ${P & string}` | undefined;
+};
 /** A reason decides nothing without the field that it explains. */
-type ReasonAlone<R> = R extends { blockReason: unknown }
-  ? "block" extends keyof R
-    ? never
-    : "blockReason without block"
-  : R extends { cancelReason: unknown }
-    ? "cancel" extends keyof R
-      ? never
-      : "cancelReason without cancel"
-    : never;
+type Explained<Names> = ("block" extends Names ? unknown : { readonly blockReason?: "it decides nothing without block" | undefined }) &
+  ("cancel" extends Names ? unknown : { readonly cancelReason?: "it decides nothing without cancel" | undefined });
 
-type Any<T> = 0 extends 1 & T ? true : false;
-
-/** `unknown`: nothing is wrong. Otherwise a type that no handler has, whose text says what is. */
-export type AnswerFault<Returned, Answer> =
-  Any<Returned> extends true
-    ? unknown
-    : unknown extends Answer
-      ? unknown
-      : [Surplus<Settled<Returned>, Answer>] extends [never]
-        ? [ReasonAlone<Settled<Returned>>] extends [never]
-          ? unknown
-          : { readonly "this result decides nothing": ReasonAlone<Settled<Returned>> }
-        : { readonly "the hook has no such result field": Surplus<Settled<Returned>, Answer> };
+/**
+ * An answer with fields of these names: TypeScript infers them from what a handler returns. A name that the
+ * hook does not have gets a type that no value has. The type of the value that is returned must not appear here: editors would show that
+ * one, which has no comments, instead of the answer's.
+ */
+export type ExactAnswer<Answer, Names extends PropertyKey> = Answer extends object
+  ? Answer & Unless<keyof Answer, Names> & Explained<Names>
+  : Answer;

@@ -720,3 +720,567 @@ export interface FieldDocs {
     /** The agent's folder. */ workspaceDir?: unknown;
   };
 }
+
+/** Fields inside of these fields, in the same way; also of those that are inside of another. */
+export interface InnerDocs {
+  after: {
+    description: {
+      /** What the skill says that it is for. */ description?: unknown;
+    };
+    name: {
+      /** The skill's name. */ name?: unknown;
+    };
+    skillDir: {
+      /** The skill's folder. */ skillDir?: unknown;
+    };
+    skillFile: {
+      /** The skill's file. */ skillFile?: unknown;
+    };
+    skillKey: {
+      /** The skill, by the key that its settings have. */ skillKey?: unknown;
+    };
+    source: {
+      /** Where it came from. */ source?: unknown;
+    };
+  };
+  baseline: {
+    files: {
+      /** The skill's other files, with their contents. */ files?: unknown;
+    };
+    skillMd: {
+      /** The skill's `SKILL.md`. */ skillMd?: unknown;
+    };
+    treeSha256: {
+      /** SHA-256 of all files together. */ treeSha256?: unknown;
+    };
+  };
+  before: {
+    description: {
+      /** What the skill says that it is for. */ description?: unknown;
+    };
+    name: {
+      /** The skill's name. */ name?: unknown;
+    };
+    skillDir: {
+      /** The skill's folder. */ skillDir?: unknown;
+    };
+    skillFile: {
+      /** The skill's file. */ skillFile?: unknown;
+    };
+    skillKey: {
+      /** The skill, by the key that its settings have. */ skillKey?: unknown;
+    };
+    source: {
+      /** Where it came from. */ source?: unknown;
+    };
+  };
+  builtinScan: {
+    critical: {
+      /** How many findings are critical. */ critical?: unknown;
+    };
+    error: {
+      /** What went wrong. */ error?: unknown;
+    };
+    findings: {
+      /** What was found; a critical one stops the installation. */ findings?: unknown;
+    };
+    info: {
+      /** How many findings are only for information. */ info?: unknown;
+    };
+    scannedFiles: {
+      /** How many files were scanned. */ scannedFiles?: unknown;
+    };
+    status: {
+      /** How it ended. */ status?: unknown;
+    };
+    warn: {
+      /** How many findings are warnings. */ warn?: unknown;
+    };
+  };
+  candidate: {
+    files: {
+      /** The skill's other files, with their contents. */ files?: unknown;
+    };
+    skillMd: {
+      /** The skill's `SKILL.md`. */ skillMd?: unknown;
+    };
+    treeSha256: {
+      /** SHA-256 of all files together. */ treeSha256?: unknown;
+    };
+  };
+  channelContext: {
+    chat: {
+      /** The chat that the message is from. */ chat?: unknown;
+    };
+    sender: {
+      /** Who sent the message. */ sender?: unknown;
+    };
+  };
+  chat: {
+    id: {
+      /** The chat, as the channel numbers it. */ id?: unknown;
+    };
+  };
+  context: {
+    accountId: {
+      /** The account of the channel, where it has several. */ accountId?: unknown;
+    };
+    agentId: {
+      /** The agent. */ agentId?: unknown;
+    };
+    args: {
+      /** What the tool is called with. */ args?: unknown;
+    };
+    body: {
+      /** The text of the message. */ body?: unknown;
+    };
+    bodyForAgent: {
+      /** The text as the agent gets it, with what the gateway adds. */ bodyForAgent?: unknown;
+    };
+    bootstrapFiles: {
+      /** The files that the agent is given at its start. */ bootstrapFiles?: unknown;
+    };
+    cfg: {
+      /** OpenClaw's configuration object. It does not cross into the sandbox. */ cfg?: unknown;
+    };
+    channelId: {
+      /** The channel. */ channelId?: unknown;
+    };
+    commandSource: {
+      /** Where the command was typed. */ commandSource?: unknown;
+    };
+    compactedCount: {
+      /** How many messages were compacted. */ compactedCount?: unknown;
+    };
+    compactingCount: {
+      /** How many messages will be compacted. */ compactingCount?: unknown;
+    };
+    content: {
+      /** The text of the message. */ content?: unknown;
+    };
+    conversationId: {
+      /** The conversation in the channel. */ conversationId?: unknown;
+    };
+    data: {
+      /** The event itself; its form depends on `stream`. */ data?: unknown;
+    };
+    deps: {
+      /** OpenClaw's own functions. They do not cross into the sandbox. */ deps?: unknown;
+    };
+    error: {
+      /** What went wrong. */ error?: unknown;
+    };
+    from: {
+      /** The sender. */ from?: unknown;
+    };
+    groupId: {
+      /** The group. */ groupId?: unknown;
+    };
+    isError: {
+      /** True: the tool failed. */ isError?: unknown;
+    };
+    isGroup: {
+      /** Is it a chat of several people? */ isGroup?: unknown;
+    };
+    lastMessage: {
+      /** The last message of the session. */ lastMessage?: unknown;
+    };
+    mediaPath: {
+      /** The file that came with the message. */ mediaPath?: unknown;
+    };
+    mediaType: {
+      /** The media type of that file. */ mediaType?: unknown;
+    };
+    messageCount: {
+      /** How many messages the session has. */ messageCount?: unknown;
+    };
+    messageId: {
+      /** The message in the channel. */ messageId?: unknown;
+    };
+    meta: {
+      /** More about the tool call, for people. */ meta?: unknown;
+    };
+    metadata: {
+      /** More about it, from the gateway or the channel. */ metadata?: unknown;
+    };
+    nextSessionId: {
+      /** The session that follows. */ nextSessionId?: unknown;
+    };
+    nextSessionKey: {
+      /** The key of the session that follows. */ nextSessionKey?: unknown;
+    };
+    partialResult: {
+      /** What the tool has returned so far. */ partialResult?: unknown;
+    };
+    patch: {
+      /** The fields that are changed. */ patch?: unknown;
+    };
+    previousSessionEntry: {
+      /** What the gateway knew of the session before. */ previousSessionEntry?: unknown;
+    };
+    provider: {
+      /** The provider of the model. */ provider?: unknown;
+    };
+    reason: {
+      /** Why. */ reason?: unknown;
+    };
+    restartExpectedMs: {
+      /** In how many milliseconds the gateway is expected back; without it, it does not come back by itself. */ restartExpectedMs?: unknown;
+    };
+    result: {
+      /** What the tool returned. */ result?: unknown;
+    };
+    resumedFrom: {
+      /** The session that is resumed. */ resumedFrom?: unknown;
+    };
+    runId: {
+      /** The agent's run. */ runId?: unknown;
+    };
+    senderId: {
+      /** The sender. */ senderId?: unknown;
+    };
+    senderName: {
+      /** The sender's name for people. */ senderName?: unknown;
+    };
+    senderUsername: {
+      /** The sender's name in the channel. */ senderUsername?: unknown;
+    };
+    seq: {
+      /** The number of the event in its run. */ seq?: unknown;
+    };
+    sessionEntry: {
+      /** What the gateway knows of the session. */ sessionEntry?: unknown;
+    };
+    sessionId: {
+      /** The session; another one after a reset. */ sessionId?: unknown;
+    };
+    sessionKey: {
+      /** The session, by its key, which stays after a reset. */ sessionKey?: unknown;
+    };
+    sessionMeta: {
+      /** Where the session is: agent and channel. */ sessionMeta?: unknown;
+    };
+    stopReason: {
+      /** Why the session has ended. */ stopReason?: unknown;
+    };
+    storePath: {
+      /** The file in which the gateway keeps its sessions. */ storePath?: unknown;
+    };
+    stream: {
+      /** The kind of event, such as `lifecycle` or `tool`. */ stream?: unknown;
+    };
+    success: {
+      /** Did it work? */ success?: unknown;
+    };
+    summaryLength: {
+      /** How many characters the summary has. */ summaryLength?: unknown;
+    };
+    surface: {
+      /** The part of the channel that the message came through. */ surface?: unknown;
+    };
+    timestamp: {
+      /** When it happened. */ timestamp?: unknown;
+    };
+    to: {
+      /** The recipient. */ to?: unknown;
+    };
+    tokenCount: {
+      /** How many tokens the conversation takes. */ tokenCount?: unknown;
+    };
+    tokensAfter: {
+      /** How many tokens the conversation takes after it was compacted. */ tokensAfter?: unknown;
+    };
+    tokensBefore: {
+      /** How many tokens the conversation took before it was compacted. */ tokensBefore?: unknown;
+    };
+    toolCallId: {
+      /** The tool call; before and after have the same. */ toolCallId?: unknown;
+    };
+    toolName: {
+      /** The tool. */ toolName?: unknown;
+    };
+    transcript: {
+      /** The text of what was said in the message. */ transcript?: unknown;
+    };
+    transcriptArchived: {
+      /** Was the transcript kept? */ transcriptArchived?: unknown;
+    };
+    ts: {
+      /** When it happened, in milliseconds since 1970. */ ts?: unknown;
+    };
+    workspaceDir: {
+      /** The agent's folder. */ workspaceDir?: unknown;
+    };
+  };
+  location: {
+    accuracy: {
+      /** How far it may be off, in metres. */ accuracy?: unknown;
+    };
+    address: {
+      /** The place's address. */ address?: unknown;
+    };
+    latitude: {
+      /** The latitude, in degrees. */ latitude?: unknown;
+    };
+    longitude: {
+      /** The longitude, in degrees. */ longitude?: unknown;
+    };
+    name: {
+      /** The place's name. */ name?: unknown;
+    };
+  };
+  patch: {
+    elevatedLevel: {
+      /** What the agent may do with more rights. */ elevatedLevel?: unknown;
+    };
+    execAsk: {
+      /** When the user is asked before a command runs. */ execAsk?: unknown;
+    };
+    execHost: {
+      /** Where commands run. */ execHost?: unknown;
+    };
+    execNode: {
+      /** The node that commands run on. */ execNode?: unknown;
+    };
+    execSecurity: {
+      /** Which commands may run. */ execSecurity?: unknown;
+    };
+    fastMode: {
+      /** The model's fast mode. */ fastMode?: unknown;
+    };
+    groupActivation: {
+      /** What wakes the agent in a group. */ groupActivation?: unknown;
+    };
+    key: {
+      /** The session, by its key. */ key?: unknown;
+    };
+    label: {
+      /** The session's name for people. */ label?: unknown;
+    };
+    model: {
+      /** The model. */ model?: unknown;
+    };
+    reasoningLevel: {
+      /** How much of the model's reasoning is shown. */ reasoningLevel?: unknown;
+    };
+    responseUsage: {
+      /** How much of the usage is shown below an answer. */ responseUsage?: unknown;
+    };
+    sendPolicy: {
+      /** Whether answers are sent. */ sendPolicy?: unknown;
+    };
+    spawnDepth: {
+      /** How many agents called one another to start it. */ spawnDepth?: unknown;
+    };
+    spawnedBy: {
+      /** The session that has started it. */ spawnedBy?: unknown;
+    };
+    spawnedWorkspaceDir: {
+      /** The folder that it was started with. */ spawnedWorkspaceDir?: unknown;
+    };
+    subagentControlScope: {
+      /** What it may control of other subagents. */ subagentControlScope?: unknown;
+    };
+    subagentRole: {
+      /** What it is among subagents. */ subagentRole?: unknown;
+    };
+    thinkingLevel: {
+      /** How much the model thinks. */ thinkingLevel?: unknown;
+    };
+    traceLevel: {
+      /** How much is traced. */ traceLevel?: unknown;
+    };
+    verboseLevel: {
+      /** How much the agent says about its work. */ verboseLevel?: unknown;
+    };
+  };
+  proposal: {
+    id: {
+      /** The proposal. */ id?: unknown;
+    };
+    kind: {
+      /** Whether it adds a skill or changes one. */ kind?: unknown;
+    };
+    revision: {
+      /** The number of its revision. */ revision?: unknown;
+    };
+    revisionSha256: {
+      /** SHA-256 of that revision. */ revisionSha256?: unknown;
+    };
+    skillKey: {
+      /** The skill, by the key that its settings have. */ skillKey?: unknown;
+    };
+    skillName: {
+      /** The skill's name. */ skillName?: unknown;
+    };
+    status: {
+      /** What became of it. */ status?: unknown;
+    };
+    targetCurrentSha256: {
+      /** SHA-256 of the skill as it is now. */ targetCurrentSha256?: unknown;
+    };
+  };
+  providerUpdate: {
+    id: {
+      /** The update, as the channel numbers it. */ id?: unknown;
+    };
+    kind: {
+      /** The kind of update. */ kind?: unknown;
+    };
+    messageId: {
+      /** The message in the channel. */ messageId?: unknown;
+    };
+  };
+  request: {
+    kind: {
+      /** What is to be installed: a plugin, a skill, and from where. */ kind?: unknown;
+    };
+    mode: {
+      /** Whether it is new, or an update of what is there. */ mode?: unknown;
+    };
+    requestedSpecifier: {
+      /** What the user has asked for, such as a package with its version. */ requestedSpecifier?: unknown;
+    };
+  };
+  requester: {
+    accountId: {
+      /** The account of the channel, where it has several. */ accountId?: unknown;
+    };
+    channel: {
+      /** The kind of channel, such as `telegram`. */ channel?: unknown;
+    };
+    channelId: {
+      /** The channel. */ channelId?: unknown;
+    };
+    messageId: {
+      /** The message in the channel. */ messageId?: unknown;
+    };
+    roleIds: {
+      /** The sender's roles in the channel. */ roleIds?: unknown;
+    };
+    senderId: {
+      /** The sender. */ senderId?: unknown;
+    };
+    senderIsOwner: {
+      /** Is the sender the owner of the gateway? */ senderIsOwner?: unknown;
+    };
+    threadId: {
+      /** The thread in the conversation. */ threadId?: unknown;
+    };
+    to: {
+      /** The recipient. */ to?: unknown;
+    };
+  };
+  requesterOrigin: {
+    accountId: {
+      /** The account of the channel, where it has several. */ accountId?: unknown;
+    };
+    channel: {
+      /** The kind of channel, such as `telegram`. */ channel?: unknown;
+    };
+    threadId: {
+      /** The thread in the conversation. */ threadId?: unknown;
+    };
+    to: {
+      /** The recipient. */ to?: unknown;
+    };
+  };
+  sender: {
+    id: {
+      /** The sender, as the channel numbers them. */ id?: unknown;
+    };
+  };
+  sessionMeta: {
+    agentId: {
+      /** The agent. */ agentId?: unknown;
+    };
+    channelId: {
+      /** The channel. */ channelId?: unknown;
+    };
+    channelType: {
+      /** The kind of chat. */ channelType?: unknown;
+    };
+    platform: {
+      /** The channel's platform. */ platform?: unknown;
+    };
+  };
+  skill: {
+    description: {
+      /** What the skill says that it is for. */ description?: unknown;
+    };
+    name: {
+      /** The skill's name. */ name?: unknown;
+    };
+    skillKey: {
+      /** The skill, by the key that its settings have. */ skillKey?: unknown;
+    };
+    source: {
+      /** Where it came from. */ source?: unknown;
+    };
+  };
+  skillMd: {
+    content: {
+      /** The text of the file. */ content?: unknown;
+    };
+    encoding: {
+      /** How the content is encoded. */ encoding?: unknown;
+    };
+    path: {
+      /** The path of the file in the skill. */ path?: unknown;
+    };
+    sha256: {
+      /** SHA-256 of the content. */ sha256?: unknown;
+    };
+    sizeBytes: {
+      /** How many bytes the file has. */ sizeBytes?: unknown;
+    };
+  };
+  trace: {
+    parentSpanId: {
+      /** The span that caused this one. */ parentSpanId?: unknown;
+    };
+    spanId: {
+      /** The span of the trace. */ spanId?: unknown;
+    };
+    traceFlags: {
+      /** The flags of W3C Trace Context, such as whether the trace is recorded. */ traceFlags?: unknown;
+    };
+    traceId: {
+      /** The trace. */ traceId?: unknown;
+    };
+  };
+  usage: {
+    cacheRead: {
+      /** Tokens that were read from the provider's cache. */ cacheRead?: unknown;
+    };
+    cacheWrite: {
+      /** Tokens that were written to the provider's cache. */ cacheWrite?: unknown;
+    };
+    input: {
+      /** Tokens that the model has read. */ input?: unknown;
+    };
+    output: {
+      /** Tokens that the model has written. */ output?: unknown;
+    };
+    total: {
+      /** All of them. */ total?: unknown;
+    };
+  };
+  usageState: {
+    durationMs: {
+      /** How long it took, in milliseconds. */ durationMs?: unknown;
+    };
+    model: {
+      /** The model. */ model?: unknown;
+    };
+    provider: {
+      /** The provider of the model. */ provider?: unknown;
+    };
+    resolvedRef: {
+      /** The model that was chosen, as provider and name. */ resolvedRef?: unknown;
+    };
+    usage: {
+      /** The tokens that were used. */ usage?: unknown;
+    };
+  };
+}

@@ -92,7 +92,11 @@ export interface ResultDocs {
   before_agent_finalize: {
     /** What happened, or what to do: the second word of an internal event, or the plugin's answer. Of several handlers: the highest wins. */ action?: unknown;
     /** Why. Of several handlers: texts are joined by a blank line. */ reason?: unknown;
-    /** How often and why one more pass is asked for. Of several handlers: the first handler that sets it wins. */ retry?: unknown;
+    /** How often and why one more pass is asked for. Of several handlers: the first handler that sets it wins. */ retry?: {
+      /** What the agent is told to do instead. */ instruction?: unknown;
+      /** Retries with the same key count as one. */ idempotencyKey?: unknown;
+      /** How often it may be tried again. */ maxAttempts?: unknown;
+    };
   };
   agent_turn_prepare: {
     /** Text that is added before the user's prompt. Of several handlers: texts are joined by a blank line. */ prependContext?: unknown;
@@ -126,7 +130,18 @@ export interface ResultDocs {
     /** The parameters of the tool call. Of several handlers: laid over what stands, key by key. */ params?: unknown;
     /** True: it is stopped, and no later handler is asked. Of several handlers: true once any handler says so; false is no decision. */ block?: unknown;
     /** Why it is blocked. The agent and the user see it. Of several handlers: the last handler that sets it wins. */ blockReason?: unknown;
-    /** Asks the user before it goes on: `title`, `description`, and how long to wait. Of several handlers: the user is asked about every handler's request, and all must be allowed; it is in outcome.approval and not in the result. */ requireApproval?: unknown;
+    /** Asks the user before it goes on: `title`, `description`, and how long to wait. Of several handlers: the user is asked about every handler's request, and all must be allowed; it is in outcome.approval and not in the result. */ requireApproval?: {
+      /** The question, in a line. */ title?: unknown;
+      /** What the user is asked to allow, in a few sentences. */ description?: unknown;
+      /** What `allow-always` is remembered for, beside plugin, tool, agent and title. */ scope?: unknown;
+      /** How the question is shown. */ severity?: unknown;
+      /** How long the user has to answer, within the operator's limit. */ timeoutMs?: unknown;
+      /** What happens without an answer: `deny` if unset. */ timeoutBehavior?: unknown;
+      /** What the agent is told when there was no answer. */ timeoutReason?: unknown;
+      /** The answers that the user may choose from; all if unset. */ allowedDecisions?: unknown;
+      /** The plugin that asks. The host sets it. */ pluginId?: unknown;
+      /** Called with the answer, in the sandbox, also when there was none in time. */ onResolution?: unknown;
+    };
   };
   tool_result_persist: {
     /** The message, as the transcript has it or will have it. Of several handlers: the last handler that sets it wins. */ message?: unknown;
@@ -158,16 +173,30 @@ export interface ResultDocs {
   reply_dispatch: {
     /** True: the plugin has taken it, and no later handler is asked. Of several handlers: true once any handler says so; false is no decision. */ handled?: unknown;
     /** Was a final reply queued? Of several handlers: the first handler that sets it wins. */ queuedFinal?: unknown;
-    /** How many replies were delivered, by kind. Of several handlers: the first handler that sets it wins. */ counts?: unknown;
+    /** How many replies were delivered, by kind. Of several handlers: the first handler that sets it wins. */ counts?: {
+      /** How many results of tools were sent. */ tool?: unknown;
+      /** How many parts of a reply were sent. */ block?: unknown;
+      /** How many final replies were sent. */ final?: unknown;
+    };
   };
   subagent_spawning: {
     /** How it ended. Of several handlers: the highest wins. */ status?: unknown;
     /** Is the thread of the subagent ready? Of several handlers: true once any handler says so; false is no decision. */ threadBindingReady?: unknown;
-    /** Where the subagent delivers: channel, account, recipient and thread. Of several handlers: the first handler that sets it wins. */ deliveryOrigin?: unknown;
+    /** Where the subagent delivers: channel, account, recipient and thread. Of several handlers: the first handler that sets it wins. */ deliveryOrigin?: {
+      /** The kind of channel, such as `telegram`. */ channel?: unknown;
+      /** The account of the channel, where it has several. */ accountId?: unknown;
+      /** The recipient. */ to?: unknown;
+      /** The thread in the conversation. */ threadId?: unknown;
+    };
     /** What went wrong. Of several handlers: the first handler that sets it wins. */ error?: unknown;
   };
   subagent_delivery_target: {
-    /** Where to deliver: channel, account, recipient and thread. Of several handlers: the first handler that sets it wins. */ origin?: unknown;
+    /** Where to deliver: channel, account, recipient and thread. Of several handlers: the first handler that sets it wins. */ origin?: {
+      /** The kind of channel, such as `telegram`. */ channel?: unknown;
+      /** The account of the channel, where it has several. */ accountId?: unknown;
+      /** The recipient. */ to?: unknown;
+      /** The thread in the conversation. */ threadId?: unknown;
+    };
   };
   before_install: {
     /** What was found; a critical one stops the installation. Of several handlers: lists are appended. */ findings?: unknown;
@@ -194,6 +223,8 @@ export interface ResultDocs {
     /** The conversation. The fields of a message are the gateway's. Of several handlers: lists are appended. */ messages?: unknown;
   };
   "agent:bootstrap": {
-    /** What the event is about; its fields depend on the event. Of several handlers: laid over what stands, key by key. */ context?: unknown;
+    /** What the event is about; its fields depend on the event. Of several handlers: laid over what stands, key by key. */ context?: {
+      /** The files that the agent is given at its start. */ bootstrapFiles?: unknown;
+    };
   };
 }

@@ -4,10 +4,10 @@ import type { z } from "zod";
 import type { GatewayMethod, PluginCommand, PluginService, PluginTool, PluginToolFactory, PluginToolOptions } from "./plugin-functions.ts";
 import type { addedContext } from "../../protocol/hooks/contexts.ts";
 import type { sessionPatchParams } from "../../protocol/hooks/session.ts";
-import type { FieldDocs } from "./field-docs.ts";
+import type { FieldDocs, InnerDocs } from "./field-docs.ts";
 import type { HookDocs, ResultDocs } from "./hook-docs.ts";
 import type { OnHook } from "./on-hook.ts";
-import type { AnswerFault } from "./exact-answer.ts";
+import type { ExactAnswer } from "./exact-answer.ts";
 import type { PluginKv } from "./plugin-kv.ts";
 import type { PluginSchedule } from "./plugin-schedule.ts";
 
@@ -24,7 +24,10 @@ type AllOf<U> = (U extends unknown ? (one: U) => void : never) extends (all: inf
  * With the comments that editors show. Their own type is `unknown`, so the field's stays as it is. TypeScript 7 shows those of declared
  * properties only: `Pick` would lose them.
  */
-type Documented<T> = T & AllOf<FieldDocs[NamedKeys<T> & keyof FieldDocs]>;
+type Documented<T> = T & AllOf<FieldDocs[NamedKeys<T> & keyof FieldDocs]> & InnerFields<T>;
+/** The same for the fields of its fields, but not of those in lists. */
+type InnerFields<T> = { readonly [K in NamedKeys<T> & keyof InnerDocs]?: InnerOf<NonNullable<T[K & keyof T]>, InnerDocs[K]> };
+type InnerOf<T, Docs> = AllOf<Docs[NamedKeys<T> & keyof Docs]> & InnerFields<T>;
 type DocumentedAnswer<A, Docs> = unknown extends A ? A : A extends object ? A & Docs : A;
 
 export type HookEvent<N extends HookName> = Documented<z.output<Catalog[N]["event"]>>;
@@ -56,8 +59,13 @@ export interface HandlerOptions {
   durable?: boolean;
 }
 
-/** A handler whose result has only fields that the hook has. */
-export type ExactHandler<N extends HookName, H extends HookHandlers[N]> = H & AnswerFault<ReturnType<H>, HookAnswer<N>>;
+/** A handler whose result has only fields that the hook has; see exact-answer.ts. `P…`: of a promise. */
+export type CheckedHandler<N extends HookName, Names extends PropertyKey, PNames extends PropertyKey> = (
+  event: HookEvent<N>,
+  ctx: HookContext<N>,
+) => Catalog[N]["kind"] extends "sync"
+  ? ExactAnswer<HookAnswer<N>, Names>
+  : ExactAnswer<HookAnswer<N>, Names> | Promise<ExactAnswer<HookAnswer<N>, PNames>>;
 
 export interface PluginApi<Config = Record<string, unknown>> {
   readonly id: string;

@@ -7,6 +7,7 @@ import type { AnyHook } from "../../protocol/catalog.ts";
 import { CreelError } from "../../protocol/errors.ts";
 import { hookSchemas } from "../../protocol/rules/json-schema.ts";
 import type { JsonSchema } from "../../protocol/rules/json-schema.ts";
+import { ranOutOfCpu } from "../../protocol/outcome.ts";
 import type { Call, Outcome } from "../../protocol/outcome.ts";
 
 export interface FuzzOptions {
@@ -53,7 +54,9 @@ const TEXTS = [
 const NUMBERS = [0, 1, -1, 0.5, 2 ** 31, Number.MAX_SAFE_INTEGER];
 const MAX_DEPTH = 4;
 /** Each try runs the plugin. */
-const MAX_SHRINKS = 200;
+const MAX_SHRINKS = 400;
+/** Of a longer text, characters in the middle are not tried one by one. */
+const SHORT = 24;
 
 type Run = (event: Record<string, unknown>) => Promise<Outcome>;
 
@@ -101,8 +104,8 @@ async function shrunk(found: FuzzFailure, schema: JsonSchema, run: Run, fields: 
       if (!isKept(event)) continue;
       if (left-- <= 0) break;
       const call = failed(await outcomeOf(run, event));
-      if (call?.error?.code !== found.call.error?.code) continue;
-      smallest = { event, call: call! };
+      if (!call || !isAlike(call, found.call)) continue;
+      smallest = { event, call };
       isSmaller = true;
       break;
     }
@@ -110,14 +113,18 @@ async function shrunk(found: FuzzFailure, schema: JsonSchema, run: Run, fields: 
   return smallest;
 }
 
+/** The same failure. A call that takes too long is stopped for one reason or the other, as busy as the machine is. */
+function isAlike(one: Call, other: Call): boolean {
+  return one.error?.code === other.error?.code || (ranOutOfCpu(one) && ranOutOfCpu(other));
+}
+
 /** Values that are a step smaller, the boldest steps first. */
 function* smaller(value: unknown, schema: JsonSchema): Iterable<unknown> {
   if (typeof value === "string") {
-    if (value === "" || schema.enum || schema.const !== undefined) return;
-    yield "";
-    if (value.length > 1) yield* [value.slice(0, value.length >> 1), value.slice(value.length >> 1), value.slice(1)];
+    if (value !== "" && !schema.enum && schema.const === undefined) yield* shorter(value);
   } else if (typeof value === "number") {
-    if (value !== 0) yield 0;
+    const half = Math.trunc(value / 2);
+    yield* new Set([0, half, value - Math.sign(value)].filter((less) => less !== value && Math.abs(less) < Math.abs(value)));
   } else if (Array.isArray(value)) {
     for (const at of value.keys()) yield value.toSpliced(at, 1);
     for (const [at, item] of value.entries())
@@ -129,6 +136,13 @@ function* smaller(value: unknown, schema: JsonSchema): Iterable<unknown> {
     for (const [name, field] of entries)
       for (const less of smaller(field, (schema.properties?.[name] ?? {}) as JsonSchema)) yield { ...value, [name]: less };
   }
+}
+
+/** Without ever smaller parts of its beginning and its end, and, where it is short, without any one character. */
+function* shorter(value: string): Iterable<string> {
+  yield "";
+  for (let part = value.length >> 1; part > 0; part >>= 1) yield* new Set([value.slice(0, -part), value.slice(part)]);
+  if (value.length <= SHORT) for (let at = 1; at < value.length - 1; at++) yield value.slice(0, at) + value.slice(at + 1);
 }
 
 function generate(schema: JsonSchema, random: () => number, depth: number): unknown {

@@ -9,6 +9,7 @@ import { Keys } from "../../../src/cli/dev/keys.ts";
 import { inspectionOf } from "../../../src/cli/inspect/options.ts";
 import { codeFrame } from "../../../src/cli/ui/code-frame.ts";
 import type { Terminal } from "../../../src/cli/ui/terminal.ts";
+import { duration } from "../../../src/cli/ui/text.ts";
 import type { Outcome } from "../../../src/protocol/outcome.ts";
 import { folder } from "../../support/files.ts";
 
@@ -36,8 +37,9 @@ describe("the difference of two runs", () => {
     expect(changesOf(before, before)).toEqual([]);
     expect(changesOf(before, { ...before, outcome: outcome({}, 5) })).toMatchObject([{ what: "cpu" }]);
     const shown = page();
-    differencePage(changesOf(before, after), shown);
+    differencePage(before, after, shown);
     expect(shown.text()).toContain("decision - pass\n           + block");
+    expect(shown.text()).toContain(`cost     cpu ${duration(0.1)} before, ${duration(0.15)} now`);
   });
 });
 

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { openHost } from "creel";
 import type { Host } from "creel";
 import { browserTests, findChromium } from "../../../scripts/chromium.ts";
@@ -64,7 +64,27 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     vi.unstubAllEnvs();
   });
 
-  const isPaused = (): Promise<void> => page.getByText("Paused on breakpoint").first().waitFor();
+  // After a reload DevTools may hear of the pause before it knows its breakpoint again.
+  const paused = (): Locator =>
+    page
+      .getByText(/Paused on breakpoint|Debugger paused/)
+      .filter({ visible: true })
+      .first();
+  /** Until the page shows it: the next pause is another one. */
+  const resume = async (): Promise<void> => {
+    await page.keyboard.press("F8");
+    await paused().waitFor({ state: "detached" });
+  };
+
+  /** The Performance panel opens a list of its shortcuts, sooner or later, which lies over all of the page. */
+  const choose = async (what: Locator): Promise<void> => {
+    const isDone = (): Promise<boolean> =>
+      what.click({ timeout: 2_000 }).then(
+        () => true,
+        () => false,
+      );
+    while (!(await isDone())) await page.keyboard.press("Escape");
+  };
 
   it("breaks on a line of TypeScript that was clicked; a local that is changed in its console decides", async () => {
     await page.getByRole("tab", { name: "Sources" }).first().click();
@@ -76,12 +96,15 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     await page.locator(".cm-lineNumbers .cm-gutterElement", { hasText: /^5$/ }).click();
     await page.locator(".cm-breakpoint").first().waitFor();
     const running = host.run("before_tool_call", event);
-    await isPaused();
+    await paused().waitFor();
     await page.keyboard.press("Control+Backquote");
+    // On a busy machine the drawer opens later: what is typed before would go into the source.
+    await page.locator("#console-prompt .cm-focused").waitFor();
     await page.keyboard.type("words = ['ls']");
+    await page.locator("#console-prompt .cm-content").getByText("words = ['ls']", { exact: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.locator(".console-user-command-result").first().waitFor();
-    await page.keyboard.press("F8");
+    await resume();
     expect((await running).decision).toBe("pass");
   });
 
@@ -89,10 +112,10 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     writeFileSync(join(plugin, "plugin.ts"), SOURCE.replace('"no "', '"never "'));
     await host.reload("guarded");
     const running = host.run("before_tool_call", event);
-    await isPaused();
+    await paused().waitFor();
     await page.keyboard.press("F10");
     await page.locator(".cm-executionLine, .cm-execution-line").getByText("if (isBad)").waitFor();
-    await page.keyboard.press("F8");
+    await resume();
     expect(await running).toMatchObject({ decision: "block", reason: "never rm" });
   });
 
@@ -104,26 +127,20 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     });
     const file = join(slow, "slow.cpuprofile");
     expect((await creelHere("profile", slow, "--event", JSON.stringify(event), "--out", file)).code).toBe(0);
-    await page.getByRole("tab", { name: "Performance" }).click();
+    await choose(page.getByRole("tab", { name: "Performance" }));
     await page.locator("input[type=file]").first().setInputFiles(file);
     const tab = page.getByRole("tab", { name: "Bottom-up" });
     await tab.waitFor();
-    // A list of shortcuts comes to lie over it, sooner or later.
-    while (
-      !(await tab.click({ timeout: 2_000 }).then(
-        () => true,
-        () => false,
-      ))
-    )
-      await page.keyboard.press("Escape");
+    await choose(tab);
     // The function begins in line 4.
     const row = page.locator("tr", { hasText: /spin.*index\.ts:4:/ }).first();
-    expect(Number(/([\d.]+)\s%/.exec((await row.textContent())!)![1])).toBeGreaterThan(80);
+    // Its total time: V8 may collect garbage in it.
+    expect(Number(/%.*?([\d.]+)\s%/.exec((await row.textContent())!)![1])).toBeGreaterThan(80);
   });
 
   it("stops where an exception is thrown, and a window that is closed meanwhile leaves the plugin going on", async () => {
-    await page.getByRole("tab", { name: "Sources" }).first().click();
-    await page.locator(".cm-breakpoint").first().click();
+    await choose(page.getByRole("tab", { name: "Sources" }).first());
+    await choose(page.locator(".cm-breakpoint").first());
     await page.locator(".cm-breakpoint").first().waitFor({ state: "detached" });
     writeFileSync(
       join(plugin, "plugin.ts"),
@@ -132,7 +149,11 @@ describe.runIf(path !== undefined)("DevTools", { timeout: 120_000 }, () => {
     await host.reload("guarded");
     for (const kind of ["uncaught", "caught"]) await page.getByText(`Pause on ${kind} exceptions`).first().dispatchEvent("click");
     const running = host.run("before_tool_call", { toolName: "exec", params: { command: "throw" } });
-    await page.getByText("Paused on").first().waitFor();
+    await page
+      .getByText(/Paused on (?:exception|promise rejection)/)
+      .filter({ visible: true })
+      .first()
+      .waitFor();
     await page.close();
     expect((await running).calls[0]).toMatchObject({
       status: "failed",

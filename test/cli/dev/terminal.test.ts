@@ -147,9 +147,13 @@ describe.runIf(hasPty)("creel dev --inspect at a terminal", { timeout: 90_000 },
     const event = `{"toolName":"exec","params":{}}`;
     const screen = onTerminal([...command, "--inspect=0", "--hook", "before_tool_call", "--event", event], {
       cwd: root,
-      env: { PATH: process.env.PATH!, NO_COLOR: "1", LANG: "C.UTF-8" },
+      // A browser that does not start.
+      env: { PATH: process.env.PATH!, CHROME_PATH: "/bin/false", NO_COLOR: "1", LANG: "C.UTF-8" },
     });
     await screen.shows("press ? for keys");
+    screen.type("d");
+    await screen.shows("DevTools: devtools://devtools/bundled/js_app.html");
+    await screen.shows("no Chrome or Chromium started here");
     const port = /node inspect 127\.0\.0\.1:(\d+)/.exec(screen.text())![1]!;
     const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
     const client = await CdpClient.connect(target!.webSocketDebuggerUrl);

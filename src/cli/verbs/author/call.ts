@@ -117,7 +117,8 @@ export const call = defineVerb({
     const [tried] = values.plugin ?? [];
     if (!isJson && tried !== undefined && config === undefined && stateDir === undefined) {
       const { commandLine, next } = await import("../../self.ts");
-      const isSlow = "hook" in outcome && outcome.calls.some(({ error }) => error?.code === "ERR_CALL_CPU");
+      const { ranOutOfCpu } = await import("../../../protocol/outcome.ts");
+      const isSlow = "hook" in outcome && outcome.calls.some(ranOutOfCpu);
       const profile = () => commandLine(["profile", tried], { hook: hook!.name, event: values.event });
       const missing = values.grant ? undefined : await ungranted(outcome);
       if (missing !== undefined)

@@ -5,6 +5,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { RunDetail } from "../../../protocol/live-report.ts";
+import { ranOutOfCpu } from "../../../protocol/outcome.ts";
 import type { ToolBlame } from "../../console-tools.ts";
 import { rpc } from "../connection.ts";
 import { Command, PluginLink, Section, T } from "../parts.tsx";
@@ -16,8 +17,8 @@ const SLOW_LINES = 5;
 /** `kept`: what was made before. */
 export function Blame({ run: { runId, calls }, kept }: { readonly run: RunDetail; readonly kept: ToolBlame }) {
   const made = useSignal<ToolBlame | undefined>(undefined);
-  const overrun = (code: string): boolean => calls.some(({ error }) => error?.code === code);
-  const isMissing = (overrun("ERR_CALL_CPU") && !kept.profile) || (overrun("ERR_CALL_MEMORY") && !kept.memory);
+  const isFull = calls.some(({ error }) => error?.code === "ERR_CALL_MEMORY");
+  const isMissing = (calls.some(ranOutOfCpu) && !kept.profile) || (isFull && !kept.memory);
   const mayMake = mayUseTools.value;
   useEffect(() => {
     made.value = undefined;

@@ -1,10 +1,11 @@
 /** `creel init`: what it writes works at once, for every hook there is, and it never writes over anything. */
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { openHost } from "creel";
 import { hookMdFiles, toolFiles } from "../../../../src/cli/init/kinds.ts";
 import { eventText, scaffold } from "../../../../src/cli/init/scaffold.ts";
 import { CATALOG } from "../../../../src/protocol/catalog.ts";
@@ -13,6 +14,8 @@ import { wordsOfLine } from "../../../support/command-line.ts";
 import { folder, write } from "../../../support/files.ts";
 import { CACHE } from "../../../support/creel.ts";
 import { creelHere } from "../../../support/cli-in-process.ts";
+import { silent } from "../../../support/host.ts";
+import { operator } from "../../../install/pipeline.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const run = promisify(execFile);
@@ -127,6 +130,29 @@ describe("creel init", { timeout: 120_000 }, () => {
     expect(readFileSync(join(where, "new/index.ts"), "utf8")).toBe(readFileSync(join(where, "old/index.ts"), "utf8"));
     expect((await creelHere("check", join(where, "new"), "--types", "none")).out).not.toContain("does not request");
     expect((await creelHere("init", join(where, "new"), "--from-openclaw", join(where, "old"))).code).not.toBe(0);
+  });
+
+  it("of an OpenClaw plugin that has run in Creel: it requests what it has used, and not all that its code could", async () => {
+    const home = folder({
+      "creel.json": `{ "stateDir": "state", "sandbox": { "walls": "none", "spare": false } }`,
+      "old/openclaw.plugin.json": `{ "id": "counts", "configSchema": { "type": "object" } }`,
+      "old/package.json": `{ "name": "counts", "version": "1.4.0", "type": "module", "openclaw": { "extensions": ["./index.ts"] } }`,
+      "old/index.ts": `export default { id: "counts", register(api) { api.on("before_tool_call", async (event) => { await api.kv.set("n", 1); if (event.params.rare) await fetch("https://rare.example.com/"); }); } };`,
+    });
+    const made = join(home, "new");
+    const declared = async (): Promise<unknown> => {
+      const { code, out, err } = await creelHere("init", made, "--from-openclaw", join(home, "old"), "--config", join(home, "creel.json"));
+      expect([code, err]).toEqual([0, ""]);
+      const { permissions } = JSON.parse(readFileSync(join(made, "creel.plugin.json"), "utf8")) as { permissions: object };
+      rmSync(made, { recursive: true });
+      return [/requests .*, (by .*);/.exec(out)?.[1], Object.keys(permissions)];
+    };
+    expect(await declared()).toEqual(["by its code", ["fetch:https://rare.example.com", "kv"]]);
+    await operator(join(home, "state")).install(join(home, "old"), ["kv"]);
+    await using host = await openHost({ config: join(home, "creel.json"), isolation: "thread", lanes: 1, logger: silent });
+    await host.run("before_tool_call", { toolName: "exec", params: {} });
+    await host.close();
+    expect(await declared()).toEqual(["by what it has used", ["kv"]]);
   });
 
   it("of every kind of hook: one that needs a permission, a synchronous one, an internal event", async () => {
