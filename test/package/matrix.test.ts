@@ -3,7 +3,7 @@
  * one, that is what the test says.
  */
 // With npm, as docs/guides/operating.md says:
-// runs: npm install ./creel-0.2.0.tgz
+// runs: npm install ./creel-0.3.0.tgz
 import { exec, execFile } from "node:child_process";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
