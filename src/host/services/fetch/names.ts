@@ -78,7 +78,7 @@ export class Names {
   /** Addresses of both families. One family may fail if the other has an address. */
   async #query(name: string): Promise<{ readonly addresses: readonly Address[]; readonly seconds: number }> {
     // A new one each time: the machine's name servers may have changed.
-    const { Resolver } = process.getBuiltinModule("node:dns/promises");
+    const { Resolver } = await import("node:dns/promises");
     const resolver = new Resolver({ timeout: LIMITS.fetch.lookUpMs, tries: LIMITS.fetch.lookUpTries });
     if (this.#options.servers) resolver.setServers([...this.#options.servers]);
     const found = await Promise.allSettled([resolver.resolve4(name, { ttl: true }), resolver.resolve6(name, { ttl: true })]);
