@@ -162,7 +162,7 @@ describe("an author", { timeout: 90_000 }, () => {
   it("A11 is told that a hook has no such field, beside a correct one: by check, and by the call", async () => {
     plugin("typo", `  api.on("before_tool_call", () => ({ blok: true, blockReason: "x" }));`);
     const [checked, called] = await Promise.all([me.creel("check", "./typo"), call("before_tool_call", "typo", "--event", EVENT)]);
-    expect(checked).toMatchObject({ code: 1, out: expect.stringMatching(/the hook has no\s+such result field": "blok"/) });
+    expect(checked).toMatchObject({ code: 1, out: expect.stringContaining("the hook has no such result field: blok") });
     expect(called.out).toContain("ignored, because the hook has no such field: blok");
   });
 
