@@ -1,11 +1,10 @@
 /**
- * What sandboxing costs in a real OpenClaw gateway: a turn with a tool call and eight hooks, with the plugin disabled, native, sandboxed, and
- * sandboxed with a brief wait (`waitsBriefly` in src/openclaw/shim-facts.ts), interleaved in one gateway by hot reloads; the same gateway's
- * start, and its memory. `npm run build`, then `node -C source scripts/openclaw-turns.ts [rounds] [turns] [starts]`; the last line is the
+ * What sandboxing costs in a real OpenClaw gateway: a turn with a tool call and eight hooks, with the plugin disabled, native, and
+ * sandboxed, interleaved in one gateway by hot reloads; the same gateway's start, and its memory. `npm run build`, then `node -C source scripts/openclaw-turns.ts [rounds] [turns] [starts]`; the last line is the
  * verdict. 15 rounds of 5 turns are 75 turns of each kind. It runs for minutes and uses the OpenClaw of test/openclaw/gateway. The numbers are
  * in docs/guides/openclaw.md.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,14 +15,10 @@ import { openclawEntry } from "../test/openclaw/support/openclaw-package.ts";
 import { sandboxesOf } from "../test/openclaw/support/sandbox-pids.ts";
 
 const [rounds = 15, turnsEach = 5, starts = 3] = process.argv.slice(2).map(Number);
-const MODES = ["none", "native", "sandboxed", "waiting"] as const;
-/** Started, too: the wait changes no start. */
-const STARTED = ["none", "native", "sandboxed"] as const;
+const MODES = ["none", "native", "sandboxed"] as const;
 type Mode = (typeof MODES)[number];
 /** Of each round, not counted: the first turn after a reload fills caches. */
 const WARM_UP = 1;
-/** For the wait's verdict. */
-const ENOUGH_ROUNDS = 15;
 const TURN = 'use-tool:sessions_list args={"limit":1}';
 
 const entry = openclawEntry();
@@ -37,24 +32,14 @@ const loadMs: number[] = [];
 const memory = of<{ gatewayMb: number; sandboxMb: number }[]>(() => []);
 let mode: Mode = "native";
 let shim = "";
-let waitingShim = "";
 let session = 0;
 
 function set(wanted: Mode): void {
   mode = wanted;
   gateway.edit(({ plugins }) => {
     plugins.entries = { meter: { enabled: wanted !== "none", hooks: { allowConversationAccess: true, allowPromptInjection: true } } };
-    plugins.load = { paths: wanted === "sandboxed" ? [shim] : wanted === "waiting" ? [waitingShim] : [] };
+    plugins.load = { paths: wanted === "sandboxed" ? [shim] : [] };
   });
-}
-
-/** The same shim, but for the switch. */
-function withWait(from: string): string {
-  const to = `${from}-waits`;
-  cpSync(from, to, { recursive: true });
-  const facts = join(to, "shim.json");
-  writeFileSync(facts, JSON.stringify({ ...JSON.parse(readFileSync(facts, "utf8")), waitsBriefly: true }));
-  return to;
 }
 
 async function turn(client: GatewayClient): Promise<number> {
@@ -69,24 +54,6 @@ const rssMb = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync
 
 function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
-}
-
-/**
- * What a mode takes of another's time: the median of the rounds' ratios, with the middle 95 % of such medians of rounds drawn at random. Of a
- * round, because the machine changes from one to the next.
- */
-function ratioByRound(mine: Mode, other: Mode): { value: number; low: number; high: number } {
-  const ratios = Array.from({ length: rounds }, (_, round) => {
-    const part = (one: Mode): number => quantile(times[one].slice(round * turnsEach, (round + 1) * turnsEach), 0.5);
-    return part(mine) / part(other);
-  });
-  const drawn = Array.from({ length: 2_000 }, () =>
-    quantile(
-      ratios.map(() => ratios[Math.floor(Math.random() * ratios.length)]!),
-      0.5,
-    ),
-  );
-  return { value: quantile(ratios, 0.5), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
 }
 
 function judged(value: number, atMost: number): object {
@@ -114,7 +81,6 @@ try {
   await gateway.creel("move", "meter", "--json", "--accept", plan.plugins[0]!.digest);
   const shims = join(root, "creel/openclaw/meter");
   shim = join(shims, readdirSync(shims)[0]!);
-  waitingShim = withWait(shim);
   // OpenClaw goes back to the paths that it started with when a plugin is enabled again.
   set("native");
   await gateway.start();
@@ -132,7 +98,7 @@ try {
     console.error(`after round ${round + 1}: ${MODES.map((one) => `${one} ${Math.round(quantile(times[one], 0.5))} ms`).join(", ")}`);
   }
   for (let start = 0; start < starts; start++)
-    for (const wanted of STARTED) {
+    for (const wanted of MODES) {
       client.close();
       await gateway.isSettled();
       await gateway.kill("SIGTERM");
@@ -172,15 +138,12 @@ try {
     console.log(JSON.stringify(line, rounded));
   }
   const median = of((one) => quantile(times[one], 0.5));
-  const wait = ratioByRound("waiting", "sandboxed");
   const start = of((one) => quantile(readyMs[one], 0.5));
   const verdict = {
     turnToNone: judged(median.sandboxed / median.none, 1.1),
     turnToNative: judged(median.sandboxed / median.native, 1.07),
     startMoreMs: judged(start.sandboxed - start.none, 1_000),
     shimLoadMs: judged(quantile(loadMs, 0.5), 100),
-    // Worth it if a turn with it takes less time beyond what chance gives, which a few rounds cannot tell.
-    waitingToSandboxed: { ...wait, keep: rounds < ENOUGH_ROUNDS ? "run more rounds" : wait.high < 1 },
     turns: times.sandboxed.length,
     sandboxMb: quantile(
       memory.sandboxed.map(({ sandboxMb }) => sandboxMb),

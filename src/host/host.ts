@@ -29,7 +29,6 @@ import type { FunctionCallOptions, FunctionTarget } from "./functions/function-c
 import type { DeclaredFunction } from "./functions/functions.ts";
 import type { EmitOptions, Emitted, Host, ReloadOptions, RunOptions, SyncRunOptions } from "./host-api.ts";
 import { Forgotten } from "./forgotten.ts";
-import { BriefWait } from "./supervisor/sync/brief-wait.ts";
 import { closeParts, lanesReached, openParts, openSyncLines } from "./lifecycle.ts";
 import type { Plugin } from "./plugins/plugin.ts";
 import type { ServiceReport } from "./plugins/plugin-services.ts";
@@ -55,7 +54,6 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   /** Undefined: no hook is durable, as nearly always. */
   readonly #durable: Durable | undefined;
   readonly #forgotten: Forgotten;
-  readonly #brief: BriefWait;
   #closing: Promise<void> | undefined;
 
   constructor(options: HostOptions) {
@@ -66,7 +64,6 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
     this.id = this.#parts.id;
     this.stateDir = options.stateDir;
     const { supervisor, runs } = this.#parts;
-    this.#brief = new BriefWait(supervisor);
     this.#forgotten = new Forgotten({
       hold: (isHeld) => supervisor.setRef(isHeld),
       isBusy: () => runs.inFlight > 0,
@@ -100,11 +97,6 @@ export class CoreHost<T extends HookTable = Catalog> implements Host<T> {
   ): Promise<Outcome<ResultOf<T[N]>, DecisionOf<T[N]>>> {
     const runs = this.#durable?.takes(hook) ? this.#durable : this.#runs;
     return runs.run(hook, event, ctx, options) as Promise<Outcome<ResultOf<T[N]>, DecisionOf<T[N]>>>;
-  }
-
-  /** For `creel/openclaw`, not part of `Host`: right after `run`, blocks for a moment until it is answered. */
-  waitBriefly(): void {
-    this.#brief.wait();
   }
 
   emit<N extends NameByKind<T, "observe">[keyof T] & string>(

@@ -11,7 +11,7 @@ import type { Fields } from "./gateway-api.ts";
 import { hookOf, isGate, routeOf } from "./hook-names.ts";
 import { gatewayTimeoutMs } from "./settings.ts";
 import { messageOf } from "./shared-host.ts";
-import type { Attachment, BridgeHost, SharedHost } from "./shared-host.ts";
+import type { Attachment, SharedHost } from "./shared-host.ts";
 import type { ShimHook } from "./shim-facts.ts";
 
 /** OpenClaw gives up so much later than Creel, which then ends the call and names the reason. */
@@ -73,14 +73,13 @@ function awaited(attachment: Attachment, shared: SharedHost, registrations: read
   const shuts = registrations.some(isShut);
   // OpenClaw goes on when it gives up on a handler, but for its own gates: then Creel must answer before.
   const latestMs = shuts && !isGate(hook) ? SHARE * (gatewayTimeoutMs(facts.id, hook, api) ?? timeoutMs) : undefined;
-  const waits = facts.waitsBriefly === true && hookOf(hook)!.kind !== "observe";
   const handler = async (event: Fields, ctx: Fields): Promise<unknown> => {
     let outcome: Outcome;
     try {
       const options = { plugin: facts.id, priority, ...signalOf(ctx) };
-      const opened = shared.ready(attachment).then((host) => (waits ? waiting(host) : untyped(host)));
-      if (hook === "before_tool_call") return await askThroughGateway(await opened, event, visible(ctx), options, handler);
-      const running = opened.then((host) => host.run(hook, event, visible(ctx), options));
+      if (hook === "before_tool_call")
+        return await askThroughGateway(untyped(await shared.ready(attachment)), event, visible(ctx), options, handler);
+      const running = shared.ready(attachment).then((host) => untyped(host).run(hook, event, visible(ctx), options));
       outcome = await (latestMs === undefined ? running : pTimeout(running, { milliseconds: latestMs, message: LATE }));
     } catch (error) {
       return missed(attachment, hook, shuts, event, ctx, messageOf(error));
@@ -172,17 +171,5 @@ function signalOf({ abortSignal }: Fields = {}): { signal?: AbortSignal } {
 /** The bridge passes OpenClaw's events on; the host checks them. */
 export function untyped(host: Host): UntypedHost {
   return host;
-}
-
-/** Each run blocks for a moment for its answer. */
-function waiting(host: BridgeHost): UntypedHost {
-  return {
-    run: (...call) => {
-      const running = untyped(host).run(...call);
-      host.waitBriefly();
-      return running;
-    },
-    runSync: (...call) => untyped(host).runSync(...call),
-  };
 }
 export type { UntypedHost };

@@ -8,7 +8,6 @@
 import { dirname } from "node:path";
 import { CreelError } from "../protocol/errors.ts";
 import type { CreelConfig } from "../protocol/config/config.ts";
-import type { CoreHost } from "../host/host.ts";
 import type { Host } from "../host/host-api.ts";
 import type { GatewayApi, GatewaySdk } from "./gateway-api.ts";
 import { hostLogger } from "./host-logger.ts";
@@ -18,8 +17,6 @@ import { registeredEntry } from "./settings.ts";
 import type { ShimFacts } from "./shim-facts.ts";
 
 const KEY = Symbol.for("creel.openclaw/1");
-
-export type BridgeHost = Host & Pick<CoreHost, "waitBriefly">;
 
 /** What one shim brings: who it is, how to reach the gateway, and the load that its last registration asked for. */
 export interface Attachment {
@@ -43,8 +40,8 @@ export class SharedHost {
   readonly #numbers = new WeakMap<Attachment, number>();
   readonly #retired = new Map<string, number>();
   #registrations = 0;
-  #host: BridgeHost | undefined;
-  #opening: Promise<BridgeHost> | undefined;
+  #host: Host | undefined;
+  #opening: Promise<Host> | undefined;
   #config: CreelConfig = {};
   #sessions: SessionLink | undefined;
 
@@ -90,7 +87,7 @@ export class SharedHost {
   }
 
   /** The open host with this plugin loaded, if that can be had; rejects otherwise. */
-  async ready(attachment: Attachment): Promise<BridgeHost> {
+  async ready(attachment: Attachment): Promise<Host> {
     const { id } = attachment.facts;
     if (!this.#live.has(id)) {
       const isOld = (this.#numbers.get(attachment) ?? 0) <= (this.#retired.get(id) ?? -1);
@@ -110,7 +107,7 @@ export class SharedHost {
     return this.#host;
   }
 
-  open(api: GatewayApi): Promise<BridgeHost> {
+  open(api: GatewayApi): Promise<Host> {
     if (this.#opening) return this.#opening;
     const opening = this.#open(api).then(
       (host) => {
@@ -133,7 +130,7 @@ export class SharedHost {
     return this.#sessions?.causeOf(event);
   }
 
-  async #open(api: GatewayApi): Promise<BridgeHost> {
+  async #open(api: GatewayApi): Promise<Host> {
     const startedMs = performance.now();
     const [{ attachment }] = [...this.#live.values()] as [Live];
     const { stateDir, configFile } = attachment.facts;

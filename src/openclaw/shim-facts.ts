@@ -40,8 +40,6 @@ export const shimFacts = z.strictObject({
   configFile: z.string().optional(),
   /** The folder of the native copy that was moved, and a digest of its files: `status` compares them. */
   native: z.strictObject({ dir: z.string(), digest: z.string() }).optional(),
-  /** An experiment: hooks that are awaited block the gateway for a moment first. `scripts/openclaw-turns.ts` compares. */
-  waitsBriefly: z.boolean().optional(),
   hooks: z.array(shimHook),
   functions: z.array(shimFunction),
 });

@@ -105,11 +105,6 @@ export const LIMITS = {
     napShare: 0.06,
     napMs: 0.02,
     napMaxMs: 1,
-    /**
-     * A caller that could await blocks for at most this long first. An answer takes half of it, and would then wait for the gateway's busy
-     * event loop.
-     */
-    briefMs: 1,
   },
   /** Supervising sandbox processes and lanes. */
   sandbox: {

@@ -20,11 +20,6 @@ export interface Link<Received extends Frame = string> {
    * there. Missing: all of them do.
    */
   poll?(): boolean;
-  /**
-   * Looks everywhere, also where a look costs a system call, for a caller that blocks until a frame has come. True: it delivered some.
-   * Missing: only the event loop can.
-   */
-  readNow?(): boolean;
   /** This side polls from now on. Callers use busy-poll.ts. */
   startPolling?(): void;
   stopPolling?(): void;

@@ -18,17 +18,12 @@ import { encodeFrames, FrameDecoder } from "./socket-framing.ts";
  */
 export type WriteNow = (fd: number, bytes: Uint8Array) => number;
 
-/** `readSync` of `node:fs`: gives how many bytes there were, and throws EAGAIN when there are none. */
-export type ReadNow = (fd: number, into: Uint8Array) => number;
-
 export interface SocketOptions {
   /**
    * Writes frames straight to the kernel, past Node's streams, whose bookkeeping costs about a tenth of a call. What
    * the kernel does not take, and everything behind it, goes through the stream.
    */
   readonly writeNow?: WriteNow | undefined;
-  /** For `Link.readNow`. */
-  readonly readNow?: ReadNow | undefined;
   readonly shm?: ShmOptions | undefined;
   /** The longest frame that this side accepts. */
   readonly maxBytes?: number | undefined;
@@ -45,9 +40,6 @@ export const QUIET_MS = 2 * LIMITS.poll.idleMs;
 
 /** How many messages of the channel are delivered together. */
 const MESSAGES_AT_ONCE = 8;
-
-/** What one look into the socket reads at most. */
-const CHUNK_BYTES = 64 * 1024;
 
 /** An empty frame: wakes a peer that has stopped polling with a message unread. */
 const WAKE = "";
@@ -69,7 +61,6 @@ class SocketLink implements Link {
   protected readonly socket: Socket;
   readonly #fd: number;
   readonly #writeNow: WriteNow | undefined;
-  readonly #readNow: ReadNow | undefined;
   readonly #decoder: FrameDecoder;
   /** Bytes on the socket, both ways. */
   protected sent = 0;
@@ -78,10 +69,9 @@ class SocketLink implements Link {
   #why = "the socket was closed";
   #isBroken = false;
 
-  constructor(socket: Socket, { writeNow, readNow, maxBytes = LIMITS.frames.bytes }: SocketOptions) {
+  constructor(socket: Socket, { writeNow, maxBytes = LIMITS.frames.bytes }: SocketOptions) {
     this.socket = socket;
     this.#writeNow = writeNow;
-    this.#readNow = readNow;
     this.#decoder = new FrameDecoder(maxBytes);
     // Not documented, but as old as Node's sockets. Without it everything goes through the stream.
     this.#fd = (socket as unknown as { _handle?: { fd?: number } })._handle?.fd ?? -1;
@@ -124,21 +114,6 @@ class SocketLink implements Link {
 
   close(): void {
     this.socket.destroy();
-  }
-
-  readNow(): boolean {
-    // What the stream has read, and not yet delivered, comes first.
-    const isLast = this.socket.readableLength === 0 && !this.socket.isPaused();
-    if (!this.#readNow || this.#fd < 0 || this.socket.destroyed || !isLast) return false;
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let bytes = 0;
-    try {
-      bytes = this.#readNow(this.#fd, chunk);
-    } catch {
-      // There is nothing now, or the link has ended: the event loop learns of that, too.
-    }
-    if (bytes > 0) this.arrived(chunk.subarray(0, bytes));
-    return bytes > 0;
   }
 
   protected arrived(chunk: Buffer): void {
@@ -217,10 +192,6 @@ class ShmLink extends SocketLink {
 
   poll(): boolean {
     return !this.#isPaused && this.#pollNow();
-  }
-
-  override readNow(): boolean {
-    return this.poll() || super.readNow();
   }
 
   override pause(): void {

@@ -29,23 +29,6 @@ describe("the bridge", () => {
     expect(answer.blockReason).not.toContain("gateway-token");
   });
 
-  it("with a brief wait, a gate answers before the gateway's event loop turns", async () => {
-    const body = `api.on("before_tool_call", () => ({ block: true, blockReason: "no" }));`;
-    const stateDir = await installed("guard", body, [{ hook: "before_tool_call", priority: 0 }]);
-    const fake = gateway("guard");
-    shim({ ...factsOf("guard", stateDir, [hook("before_tool_call")]), waitsBriefly: true }, fake.api, sdk);
-    let isAtOnce = false;
-    // On a busy machine the sandbox may have to wait for a CPU for longer than a caller blocks.
-    for (let calls = 0; calls < 200 && !isAtOnce; calls++) {
-      const loop = setImmediate("the loop has turned");
-      const answered = fake.on.get("before_tool_call")!({ toolName: "exec", params: {} }, { toolName: "exec" });
-      const first = await Promise.race([answered, loop]);
-      expect(await answered).toMatchObject({ block: true, blockReason: "no" });
-      isAtOnce = typeof first !== "string";
-    }
-    expect(isAtOnce).toBe(true);
-  });
-
   it("opens no host while it registers, one host for two shims, and closes it with the last", async () => {
     const stateDir = folder({}, QUICK);
     const source = `export default (api) => { api.on("message_sending", (event) => ({ content: event.content + "!" })); };`;

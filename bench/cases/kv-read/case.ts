@@ -9,7 +9,7 @@ import { threadFloor } from "../../floors/thread.ts";
 import { KV_GATE, PASSING_GATE } from "../../handlers.ts";
 import { latency, over } from "../../../src/cli/bench/measure.ts";
 
-const WARM_UP_CALLS = 6_000;
+const WARM_UP_CALLS = 4_000;
 
 export default {
   question: "a handler that awaits a read of its store: what does Creel add to two hops and a read?",
@@ -23,7 +23,7 @@ export default {
         sqliteFloor,
       ],
       async (contestants) => {
-        // A plugin may use its store 20,000 times in ten seconds: the warm-up must not be what that stops.
+        // A plugin may send the host 5,000 requests within a second, and a quiet machine makes more: the warm-up must not be what that stops.
         const series = await latency(contestants, { ...lighter(effort, 2), warmUpCalls: WARM_UP_CALLS }, { samples: 20 });
         const [thread, child, without, hop, read] = series;
         const floor = { ...hop, rounds: hop.rounds.map((time, round) => 2 * time + read.rounds[round]!) };

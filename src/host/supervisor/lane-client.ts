@@ -19,7 +19,6 @@ import type { Answers, PendingRun, Receiver, RunRequest } from "./lane-run.ts";
 import { Outbox } from "./outbox.ts";
 import { Overdue } from "./overdue.ts";
 import { PendingRuns } from "./pending-runs.ts";
-import { nap } from "./sync/sync-port.ts";
 import { UnawaitedRuns } from "./unawaited-runs.ts";
 
 export type { Answers, Receiver, RunRequest, StepAnswer } from "./lane-run.ts";
@@ -222,25 +221,6 @@ export class LaneClient {
       const request = { cause: 0, route, from: 0, chains: false, attempt: 1, spentMs: 0, event: "{}", context: "{}" };
       this.run(request, { answered: () => resolve() });
     });
-  }
-
-  /** Has it runs that the current tick of the gateway has started? */
-  get hasUnsent(): boolean {
-    return this.#outbox.hasRuns;
-  }
-
-  /** Sends the run that was started last, and blocks until it is answered, for at most `ms`. False: it is not. */
-  waitForAnswer(ms: number): boolean {
-    const [link, run] = [this.#link, this.#pending.newest()];
-    if (!link?.readNow || !run || !this.isReady) return false;
-    const startedMs = performance.now();
-    this.#outbox.flushNow();
-    if (!run.isSent) return false;
-    while (this.#pending.get(run.id) === run) {
-      if (performance.now() - startedMs >= ms || this.#link !== link) return false;
-      if (!link.readNow()) nap(startedMs, ms);
-    }
-    return true;
   }
 
   cancel(id: number): void {

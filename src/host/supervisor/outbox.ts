@@ -59,11 +59,6 @@ export class Outbox {
     return (this.#link?.unsentBytes ?? 0) > LIMITS.frames.unreadBytes;
   }
 
-  /** Are there runs that were not sent? */
-  get hasRuns(): boolean {
-    return this.#items.some((item) => typeof item !== "string");
-  }
-
   ready(): void {
     this.#isReady = true;
     this.#flush();
@@ -81,14 +76,14 @@ export class Outbox {
     if (this.#items.length >= LIMITS.lane.callsAtOnce && !this.#isHeld) return this.#flush();
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    void SOON.then(this.flushNow);
+    void SOON.then(this.#flushNow);
   }
 
   withdraw(run: PendingRun): void {
     this.#items = this.#items.filter((item) => item !== run);
   }
 
-  readonly flushNow = (): void => {
+  readonly #flushNow = (): void => {
     this.#isFlushing = false;
     this.#flush();
     this.#flushed();
@@ -98,7 +93,7 @@ export class Outbox {
   #flushLater(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    setTimeout(this.flushNow, LIMITS.frames.intakeSliceMs).unref();
+    setTimeout(this.#flushNow, LIMITS.frames.intakeSliceMs).unref();
   }
 
   #flush(): void {

@@ -34,11 +34,6 @@ export class PendingRuns<T extends { readonly id: number }> {
     return found?.id === id ? found : undefined;
   }
 
-  /** The run that was added last, if it is still there. */
-  newest(): T | undefined {
-    return this.get(this.#last);
-  }
-
   /** False: it was not there. */
   delete(id: number): boolean {
     const at = this.#at(id);

@@ -106,11 +106,6 @@ export class Supervisor {
     for (const { lanes, unit } of this.#slots) if (unit) tellCame(listener, lanes, unit);
   }
 
-  /** Blocks until the run that was started last in this tick is answered, for at most `ms`. False: it is not. */
-  waitForAnswer(ms: number): boolean {
-    return this.lanes.find((lane) => lane.hasUnsent)?.waitForAnswer(ms) === true;
-  }
-
   /** Ends the unit of a lane, and starts another. */
   replace(lane: number, why: string): void {
     void this.#slotOf(lane)?.replace({ why });

@@ -85,7 +85,6 @@ export function startProcessUnit(lanes: number, walls: WallsPlan, entry: readonl
       const channel = shm[lane]?.channel;
       return socketLink(socket, {
         writeNow: writeSync,
-        readNow: readSync,
         maxBytes: LIMITS.frames.laneBytes,
         shm: channel && { channel, pollMode: "oneShot" },
       });

@@ -122,7 +122,7 @@ const SLEEP = new Int32Array(new SharedArrayBuffer(4));
  * Sleeps for a share of the time spent so far: a quick answer is found quickly, a slow one costs little. False: time is
  * up.
  */
-export function nap(startedMs: number, ms: number): boolean {
+function nap(startedMs: number, ms: number): boolean {
   const spentMs = performance.now() - startedMs;
   if (spentMs >= ms) return false;
   const napMs = Math.min(Math.max(spentMs * LIMITS.sync.napShare, LIMITS.sync.napMs), LIMITS.sync.napMaxMs);
