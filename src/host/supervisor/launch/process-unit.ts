@@ -3,7 +3,7 @@
  * and nothing else of the gateway. No socket listens anywhere, and the pipes close when either side dies.
  */
 import { once } from "node:events";
-import { readSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
